@@ -5,7 +5,7 @@
 Every question is asked through the real search; the signals of each drawer that was looked at are kept. The weights
 minimise the cross-entropy of a softmax over those drawers; no chance plays a part.
 
-`TALK` in `recall/rank.py`, by which messages between people are ranked, is fitted on LoCoMo, part of the loss over
+`TALK` in `index/ranking.py`, by which messages between people are ranked, is fitted on LoCoMo, part of the loss over
 sessions, with a little L2; figures are of each conversation by weights of the others. Those in use were rounded between
 what was fitted and what sessions prefer (`timed` has half). `WORK`, for everything else, is fitted on the coding
 suite's dev half, drawn towards `TALK`, since its questions are few; figures are of each fifth of it by weights of the

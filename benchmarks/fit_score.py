@@ -4,7 +4,7 @@
 
 A logistic regression (L2 on standardised signals, Newton's method; no chance plays a part), in two steps. Of each
 question the first hit counts, right or wrong: so questions without an answer are told from others. Then the other nine
-of the ten best say, with the rest as it is, what it costs to be behind the first. The figures in `recall/score.py` are
+of the ten best say, with the rest as it is, what it costs to be behind the first. The figures in `index/score.py` are
 these, rounded, with vectors and without. What floors do is said of each sixth of the questions by weights of the
 others; `--held-out` says it of the other half instead, by the figures in use.
 """

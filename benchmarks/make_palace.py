@@ -1,4 +1,4 @@
-"""Make a palace of N drawers from real text, through the archive's own door and cutter.
+"""Make a palace of N drawers from real text, through the archive's own ingest and cutter.
 
     python benchmarks/make_palace.py 100000 [--out DIR] [--wings 24] [--seed 1] [--json]
 

@@ -1,7 +1,7 @@
 """`python -m palazzo`, and the entry point of the installed `palazzo`: the command line.
 
 The script in `packaging/` runs this file by its path. For the commands that hosts run all the time, it uses the bare
-standard library (`python -I -S -E`). In that case `palazzo.client.rpc.launcher` does what is possible without the other
+standard library (`python -I -S -E`). In that case `palazzo.client.launcher` does what is possible without the other
 packages, and starts another Python for the rest.
 """
 

@@ -174,7 +174,7 @@ class Palace:
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
-        """Read the palace as it was at `at` (defined in `store/past.py`)."""
+        """Read the palace as it was at `at` (defined in `store/drawer_history`)."""
         self.follow_past()
         with drawer_history.as_of(self.database, at) as connection:
             yield connection

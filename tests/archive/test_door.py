@@ -1,4 +1,4 @@
-"""The door: what comes in is kept to the byte, once, and what differs is kept beside it."""
+"""Ingest: what comes in is kept to the byte, once, and what differs is kept beside it."""
 
 from __future__ import annotations
 

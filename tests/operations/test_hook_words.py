@@ -1,4 +1,4 @@
-"""Words that come in a hook's payload alone: kept once, through the door, and not beside the transcript's own."""
+"""Words that come in a hook's payload alone: kept once, through ingest, and not beside the transcript's own."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@
         stream.send({"id": 1, "operation": "status", "request": {}})
         answer = stream.read()
 
-This module defines the first line of either side, and how a service is started. `palazzo.client.rpc.service_address`
-defines where it listens, `palazzo.client.rpc.jsonl` how lines are sent, and `palazzo.daemon` is the other end. It uses
+This module defines the first line of either side, and how a service is started. `palazzo.client.service_address`
+defines where it listens, `palazzo.client.jsonl` how lines are sent, and `palazzo.daemon` is the other end. It uses
 the standard library only and is imported in a few milliseconds (so no pathlib, json, socket or subprocess): hosts start
 a client for every session, and for every call of a hook.
 

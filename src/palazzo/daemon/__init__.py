@@ -1,5 +1,5 @@
 """Processes in the background.
 
-`service` is the warm process of one palace, which serves calls and MCP to clients (`palazzo.client.rpc.rpc`);
+`service` is the warm process of one palace, which serves calls and MCP to clients (`palazzo.client.rpc`);
 `embedding_process` computes the pending vectors, and exits.
 """

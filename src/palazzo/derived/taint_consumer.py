@@ -138,7 +138,7 @@ def _with_what_stands_beside(
 
 
 class _Around:
-    """The context on which the marks of a range depend in addition to its rows: see `tainting.Around`.
+    """The context on which the marks of a range depend in addition to its rows: see `session_taint.Around`.
 
     `start`: the ordinal from which the range has all rows of its thread. The first range also includes rows that a host
     placed before the first message.

@@ -90,7 +90,7 @@ def segment_ordinals(connection: Connection, source: int, thread: str) -> list[i
 
 
 _BY_A_PERSON = "role = 'user' AND standing = 'said' AND trust = 'user' AND instr(parts, '\"agent\"]') = 0"
-"""Selects words of a person, not of an agent in a person's role (`tainting.is_human`)."""
+"""Selects words of a person, not of an agent in a person's role (`session_taint.is_human`)."""
 
 
 def human_before(connection: Connection, thread: Thread, ordinal: int) -> Moment:

@@ -1,6 +1,6 @@
 """Presentation: drawers as hits, with their speakers, exact text inside a token budget, and their neighbours.
 
-The hits' own words come first; neighbours (`window.py` chooses them) get the rest of the budget.
+The hits' own words come first; neighbours (`hit_window` chooses them) get the rest of the budget.
 """
 
 from __future__ import annotations

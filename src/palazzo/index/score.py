@@ -33,7 +33,7 @@ class Scale(NamedTuple):
 
 
 WORK = Scale(-8.64, Evidence(cosine=3.34, share=0.0, coverage=1.39, rank=1.37, rank_gap=-2.95))
-"""For candidates ranked by the weights of work (`rank.py`)."""
+"""For candidates ranked by the weights of work (`ranking`)."""
 TALK = Scale(-7.66, Evidence(cosine=0.0, share=0.0, coverage=0.0, rank=1.79, rank_gap=-2.91))
 """For talk between people, whose rank scores are different sums; fitted on LoCoMo, where the rank alone is
 sufficient.

@@ -1,6 +1,6 @@
 """The vector index: every passage's vector in memory, following the change log, scanned exhaustively.
 
-Two passes. Sign bits (`signs.py`) select the nearest few hundred, which are scored again by their int8 codes. There is
+Two passes. Sign bits (`sign_bits`) select the nearest few hundred, which are scored again by their int8 codes. There is
 no graph and there are no clusters, so nothing can be corrupted, and the next search sees what another process wrote.
 
 Vectors are only appended. Retired vectors are marked dead; when there are many of them, the whole index is read again.

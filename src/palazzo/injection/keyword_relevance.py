@@ -28,7 +28,7 @@ _RARE_SHARE = 500
 _FEWEST = 1_000
 """Minimum drawer count for word rarity: a smaller palace is treated as if it had this many drawers."""
 BEHIND_THE_BEST = 0.3
-"""As in `gates`: hits with less than this share of the best hit's score are omitted."""
+"""As in `thresholds`: hits with less than this share of the best hit's score are omitted."""
 
 
 def worth(frequency: int, total: int) -> float:

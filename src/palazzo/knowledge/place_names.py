@@ -1,7 +1,7 @@
 """Resolution of wing and room names: current names first, then former names; similar names for an unknown name.
 
-A name is looked up first as it is written, then in the normalised form of wing and room names (`scope/rooms.slug`), so
-that `API` finds `api`.
+A name is looked up first as it is written, then in the normalised form of wing and room names
+(`git/project_rooms.slug`), so that `API` finds `api`.
 """
 
 from __future__ import annotations

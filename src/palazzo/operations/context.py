@@ -73,7 +73,7 @@ class Context:
         self._opened = palace_opener
         self._lock_wait, self._limits = lock_wait, contextlib.ExitStack()
         self.on_writing: Callable[[Database], None] | None = None
-        """Called with the palace's database before every write (`calling`)."""
+        """Called with the palace's database before every write (`idempotency`)."""
         self.interrupted_at: Micros | None = None
         """The time at which this same call first began, if it was interrupted after some of its steps; else None."""
         self._palace: Palace | None = None

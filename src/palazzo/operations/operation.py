@@ -65,9 +65,9 @@ class Operation(Generic[Q, R]):
     `writes` says that it changes the palace. A `destructive` operation accepts `dry_run`, and an interface for people
     asks for confirmation before it runs; `confirm_request` returns the request to run after a person has confirmed the
     dry run's result. `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each
-    step separately and can safely be run again, so it is never held back for a key (`calling`). A `warm` operation is
-    better run in a service that is already running. `ignored_options` are options without a value that scripts give to
-    another program of the same name: a command line accepts and ignores them.
+    step separately and can safely be run again, so it is never held back for a key (`idempotency`). A `warm` operation
+    is better run in a service that is already running. `ignored_options` are options without a value that scripts give
+    to another program of the same name: a command line accepts and ignores them.
     """
 
     name: str

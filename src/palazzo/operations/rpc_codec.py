@@ -1,6 +1,6 @@
 """Requests and results between processes: encoded as plain JSON, and decoded to the original value.
 
-`serialise` writes output for people's programs; here nothing is left out or made more readable:
+`serialisation` writes output for people's programs; here nothing is left out or made more readable:
 
     dataclass       an object with every field; one that derives from another names itself under ""
     tuple, list, …  an array

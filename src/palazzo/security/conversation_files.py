@@ -1,7 +1,7 @@
 """Detection of conversations: whether a file or a program's output records a dialogue of people, or with a model. Pure.
 
 Such words belong to their speakers, wherever the file is: an exported chat in the project is not a statement of the
-project. The patterns are narrower than those of `quoted_text`, which examines what a person pastes, because
+project. The patterns are narrower than those of `quotations`, which examines what a person pastes, because
 configuration, logs and program text have many lines of the form `name: value`.
 """
 

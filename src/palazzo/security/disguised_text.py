@@ -1,6 +1,6 @@
 """Disguised text: letters as escapes (`\\u0041`, `\\x41`, `\\/`), and text in base64.
 
-A secret in either form is as dangerous as in plain text. Owns the spelling; `secrets.py` defines what a secret is.
+A secret in either form is as dangerous as in plain text. Owns the spelling; `secret_scanner` defines what a secret is.
 """
 
 from __future__ import annotations

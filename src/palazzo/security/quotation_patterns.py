@@ -1,4 +1,4 @@
-"""The line patterns by which `quoted_text` recognises quotations, and a person's words about them. Pure."""
+"""The line patterns by which `quotations` recognises quotations, and a person's words about them. Pure."""
 
 from __future__ import annotations
 

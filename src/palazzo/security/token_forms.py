@@ -1,4 +1,4 @@
-"""The formats of keys and tokens with a recognisable form, as a table. Owns no scanning (`secrets.py`).
+"""The formats of keys and tokens with a recognisable form, as a table. Owns no scanning (`secret_scanner`).
 
 A vendor's format is public: its prefix exists so that leaks can be found. Prefix, alphabet and length are as stated by
 the vendors' documentation, the rules of gitleaks at b58d3f10 (MIT), the detectors of TruffleHog at 3ab759fe (facts

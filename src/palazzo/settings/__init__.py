@@ -2,8 +2,8 @@
 
 The user's `config.toml`, a project's `palazzo.toml`, one person's `.claude/palazzo.local.md` in a project, and
 `PALAZZO_*` in the environment; later ones take precedence. Anybody may have written the files inside a project: they
-set only what concerns the project (`keys.Key.where`), and may make the user's protections stricter but never weaker. An
-invalid value affects only that value, and yields a sentence that says what is allowed.
+set only what concerns the project (`setting_keys.Key.layers`), and may make the user's protections stricter but never
+weaker. An invalid value affects only that value, and yields a sentence that says what is allowed.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ KEYS: tuple[Key, ...] = (
         most=100,
     ),
     # On the dev half 2 % of ordinary prompts find something above it, and 62 % of what questions find above it is right
-    # (24 hits), under scales that had not seen them (`recall/score.py`).
+    # (24 hits), under scales that had not seen them (`index/score`).
     Key(
         "proactive_floor",
         "number",

@@ -2,7 +2,7 @@
 
 A drawer's *state* is its place and its tags. While it is forgotten, excluded, replaced or not yet said, it has no
 state. `past` contains the former states and, for drawers that have some, the moment since which the present state
-holds. `derive/retired.py` builds them from acts, their undoings and the versions of documents.
+holds. `index/retired_drawers` builds them from acts, their undoings and the versions of documents.
 
 A snapshot as of a day is a connection of its own on which `drawer`, `drawer_span`, `drawer_tag`, `passage` and `item`
 are views over the tables of those names. Code that reads the current palace can read that of the past without changes,

@@ -1,4 +1,4 @@
-"""Drawers, their spans, tags and passages: all derived, all rebuilt by `derive/`."""
+"""Drawers, their spans, tags and passages: all derived, all rebuilt by `derived/cutter`."""
 
 from __future__ import annotations
 

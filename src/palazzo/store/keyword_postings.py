@@ -1,6 +1,6 @@
 """The raw content of the keyword index: which drawers contain a word, and how long drawers are.
 
-For caches in memory (`recall/postings.py`). The numbers are returned as one text, joined by commas: returning one row
+For caches in memory (`index/posting_lists`). The numbers are returned as one text, joined by commas: returning one row
 for each takes five times as long.
 """
 

@@ -106,7 +106,7 @@ def _open_connection(path: str) -> Connection:
         connection.set_busy_timeout(_WAIT_MS)
         for _ in connection.execute("PRAGMA schema_version"):
             pass
-    except apsw.CantOpenError:  # a directory that cannot be written; see `opening`
+    except apsw.CantOpenError:  # a directory that cannot be written; see `palace_opening`
         if _has_log(path):
             raise
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI

@@ -1,7 +1,7 @@
 """The keyword index of former drawer states: an FTS5 table like `keyword`, one row for each former state.
 
-A row's id is that of its state in `past`. On a snapshot as of a day (`store/past.py`) both indexes answer together:
-`keyword` for current states that already held then, this one for the rest.
+A row's id is that of its state in `past`. On a snapshot as of a day (`store/drawer_history`) both indexes answer
+together: `keyword` for current states that already held then, this one for the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tags: short names on drawers, stated by someone or given by a rule. `derive/` derives them from acts and items.
+"""Tags: short names on drawers, stated by someone or given by a rule. `index/` derives them from acts and items.
 
 A name has one row, so that a drawer's tags are small numbers, and tokens of the keyword index.
 """

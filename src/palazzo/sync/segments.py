@@ -31,7 +31,7 @@ VERSION = 1
 FULL = 2 * 1024 * 1024
 """Bytes of lines after which a segment is full; a longer line gets its own segment."""
 LONGEST_LINE = 256 * 1024 * 1024
-"""Maximum bytes of a line, as read by `wire`. `fits` checks this; longer lines are not sent."""
+"""Maximum bytes of a line, as read by `record_lines`. `fits` checks this; longer lines are not sent."""
 LARGEST = LONGEST_LINE + 1024 * 1024
 """Maximum bytes of a segment, both decrypted and encrypted: a segment that claims more is not read."""
 LARGEST_HEAD = 64 * 1024

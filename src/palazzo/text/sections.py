@@ -1,7 +1,7 @@
 """Cutting documents into sections: by their headings first, then by size.
 
-This module owns which stretches of a document belong together. `outlines` defines the form of headings, and `pieces`
-cuts long stretches.
+This module owns which stretches of a document belong together. `outlines` defines the form of headings, and
+`text_pieces` cuts long stretches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Help of palazzo statusline on the command line; `palazzo.client.rpc.status_line` runs it without any of this."""
+"""Help of palazzo statusline on the command line; `palazzo.client.status_line` runs it without any of this."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from palazzo.sources.mining_report import MineReport, MineRequest
 
 _BETWEEN_READINGS = 0.4
-"""Seconds from one reading to the next. With the wait in `listening`, a change is read within two seconds."""
+"""Seconds from one reading to the next. With the wait in `file_events`, a change is read within two seconds."""
 _HEED_STOP = 0.5
 """The longest time, in seconds, until a stop is noticed while nothing changes."""
 _LOOK_ROUND = 5.0

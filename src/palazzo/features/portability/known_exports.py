@@ -1,6 +1,6 @@
 """The paths of a palace's exports. An erase names them, because it cannot remove words from them.
 
-A file beside the palace has one path a line, like the record of backup locations in `backups`.
+A file beside the palace has one path a line, like the record of backup locations in `operations/backup_files`.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class Git:
         if sys.platform == "win32":
             process_options = {"creationflags": 0 if self._asks else subprocess.CREATE_NO_WINDOW}
         with _open_stdin(stdin) as stdin_file, tempfile.TemporaryFile() as stderr_file:
-            process = subprocess.Popen(  # noqa: S603 - no shell; the remote's address is checked (`opening`)
+            process = subprocess.Popen(  # noqa: S603 - no shell; the remote's address is checked (`remote_factory`)
                 line,
                 cwd=cwd or self.repository.parent,
                 env=self._variables,
