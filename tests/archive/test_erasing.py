@@ -127,7 +127,7 @@ def test_a_link_that_only_says_erased_is_a_broken_one(palace: Palace) -> None:
         connection.execute("UPDATE link SET absent = 'erased'")
     (chain,) = [check for check in verify(palace.database, HashedWords) if check.name == "chain"]
     assert not chain.ok
-    assert "no erasure tells of it" in chain.detail
+    assert "is marked as erased, but no erasure record explains it" in chain.detail
 
 
 def test_bytes_that_say_it_otherwise_than_the_text_go_too(palace: Palace) -> None:

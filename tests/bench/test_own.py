@@ -100,7 +100,7 @@ def test_a_palace_without_anything_to_ask_about_says_so(palace: Palace) -> None:
     for subject in SUBJECTS:
         for colour in ("red", "green", "blue", "grey"):
             palace.remember(f"A {colour} {subject}.", PLACE)
-    with pytest.raises(PalazzoError, match="No question can be made"):
+    with pytest.raises(PalazzoError, match="No questions can be generated from this palace"):
         made(palace)
 
 
