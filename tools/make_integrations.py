@@ -1,9 +1,9 @@
-"""Write what of the plugins in integrations/ follows from the code: hooks, servers, commands, skills and versions.
+"""Generate what the plugins in integrations/ take from the code: hooks, servers, commands, skills and versions.
 
     python tools/make_integrations.py [--check]
 
-`--check` writes nothing and fails when a file is not what the code says. What a plugin is called, its options and its
-agents are written by hand.
+`--check` writes nothing and fails if a file differs from what the code generates. A plugin's name, options and agents
+are written by hand.
 """
 
 from __future__ import annotations
@@ -24,53 +24,53 @@ from palazzo.operations.context import Context
 
 ROOT = Path(__file__).resolve().parent.parent
 INTEGRATIONS = ROOT / "integrations"
-_ABOUT = "Palazzo: what is remembered is told, what is said is kept."
+_ABOUT = "Palazzo: a memory for Claude Code that gives it relevant memories and archives its sessions."
 
 
 @dataclass(frozen=True)
 class Command:
-    """What a person types `/palazzo:NAME` for, and an agent reads when it is to do that."""
+    """A command that a person types as `/palazzo:NAME`, and the instructions that the agent then reads."""
 
     name: str
-    says: Name
+    instructions: Name
     about: str
     asks_for: str = ""
-    """What the person may say after it."""
+    """The text that the person may add after the command."""
     when: str = ""
-    """When an agent does it by itself."""
+    """The occasion on which an agent uses it without a command."""
 
 
 COMMANDS = (
-    Command("help", "help", "What the memory is for, and how it is asked and told"),
+    Command("help", "help", "Explain what the memory is for and how to use it"),
     Command("init", "init", "Set up the memory for this project"),
     Command("search", "search", "Search the memory for what was said, decided or tried before", "question"),
-    Command("mine", "mine", "Read this project's documents, or other files, into the memory", "path"),
-    Command("status", "status", "How much is remembered, and whether all is well"),
+    Command("mine", "mine", "Index this project's documents, or other files, in the memory", "path"),
+    Command("status", "status", "Show how much the memory holds, and whether it is in order"),
     Command(
         "recall",
         "recall",
-        "Find what was said, decided or tried before about a topic, and what holds now",
+        "Find what was said, decided or tried before about a topic, and which facts hold now",
         "topic",
-        "when the person refers to earlier sessions, or before something is decided anew",
+        "when the person refers to earlier sessions, or before a decision is made again",
     ),
     Command(
         "remember",
         "remember",
-        "Keep a decision, a finding or a preference for later sessions",
-        "what to keep",
-        "when the person asks to remember something, or a decision is made that no file says",
+        "Save a decision, a finding or a preference for later sessions",
+        "what to save",
+        "when the person asks to remember something, or a decision is made that no file records",
     ),
-    Command("doctor", "doctor", "Find out what is wrong with the memory, and mend it"),
+    Command("doctor", "doctor", "Find problems with the memory, and fix them"),
     Command(
         "diary",
         "diary",
-        "Write or read this agent's diary: what was done, what is open",
+        "Write or read this agent's diary: what was done, what is still open",
         "write or read",
-        "at the end of a piece of work, and before going on with one",
+        "at the end of a piece of work, and before continuing one",
     ),
 )
 PI_INSTRUCTIONS: tuple[Name, ...] = ("help", "init", "search", "mine", "status", "doctor", "diary", "save_session")
-"""What pi's extension brings along, for where `palazzo instructions` cannot be asked."""
+"""The instructions that pi's extension includes, for use if `palazzo instructions` cannot be run."""
 _MISSING = (
     "The program 'palazzo' is not on the PATH. Tell the person: pip install palazzo, then start the host again from a "
     "shell that finds it."
@@ -78,7 +78,7 @@ _MISSING = (
 
 
 def main() -> int:
-    """Write the files, or say which are out of date."""
+    """Write the files, or report which are out of date."""
     stale = [path for path, text in files() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
         names = ", ".join(str(path.relative_to(ROOT)) for path in stale)
@@ -92,7 +92,7 @@ def main() -> int:
 
 
 def files() -> Iterator[tuple[Path, str]]:
-    """Every file that is made, with what is to stand in it."""
+    """Yield every generated file with its content."""
     for wired, manifest in ((CLAUDE_CODE, ".claude-plugin"), (CODEX, ".codex-plugin")):
         home = INTEGRATIONS / wired.host
         yield home / "hooks" / "hooks.json", _document(_hooks(wired))
@@ -113,28 +113,28 @@ def _hooks(wired: HostHooks) -> dict[str, Any]:
 
 
 def _versioned(manifest: Path) -> str:
-    """The manifest as it is, with the version that the package has or is about to have."""
+    """Return the manifest with the version of the package, or of its next release."""
     version = __version__.partition(".dev")[0]
     return re.sub(r'("version": )"[^"]*"', rf'\1"{version}"', manifest.read_text(encoding="utf-8"), count=1)
 
 
 def _command(command: Command) -> str:
-    """A command of Claude Code: it prints what the installed version says, or that there is none."""
+    """Return a command of Claude Code: it prints the installed version's instructions, or that none is installed."""
     heading = [f"description: {command.about}"]
     if command.asks_for:
         heading.append(f"argument-hint: '[{command.asks_for}]'")
     heading.append("allowed-tools: Bash(palazzo instructions:*), Bash(echo:*)")
-    lines = ["---", *heading, "---", "", f'!`palazzo instructions {command.says} || echo "{_MISSING}"`', ""]
+    lines = ["---", *heading, "---", "", f'!`palazzo instructions {command.instructions} || echo "{_MISSING}"`', ""]
     if command.asks_for:
         lines += ["The person says: $ARGUMENTS", ""]
     return "\n".join(lines)
 
 
 def _skill(command: Command) -> str:
-    """A skill of Codex, which runs nothing when it is read: the text of the version that it came with."""
+    """Return a skill of Codex, which cannot run a program when it is read: it has the text of its own version."""
     about = f"{command.about}{f'; {command.when}' if command.when else ''}."
-    text = _instructions(command.says).rstrip()
-    newer = f"`palazzo instructions {command.says}` prints this as the installed version has it."
+    text = _instructions(command.instructions).rstrip()
+    newer = f"`palazzo instructions {command.instructions}` prints the text of the installed version."
     return f"---\nname: {command.name}\ndescription: {json.dumps(about)}\n---\n\n{text}\n\n{newer}\n"
 
 

@@ -1,17 +1,17 @@
-/** `/palazzo:help`, `:init`, `:search`, `:mine`, `:status`, `:doctor`, and `/palazzo-diary`: the agent reads how, and does it. */
+/** `/palazzo:help`, `:init`, `:search`, `:mine`, `:status`, `:doctor`, and `/palazzo-diary`: the agent reads their instructions and follows them. */
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { instructions, type Name } from "./instructions.ts";
 import { COMMAND, message } from "./session.ts";
 import type { Palazzo } from "./surroundings.ts";
 
 const COMMANDS: readonly (readonly [command: string, says: Name, about: string])[] = [
-	["palazzo:help", "help", "What the memory is for, and how it is asked and told"],
+	["palazzo:help", "help", "Explain what the memory is for and how to use it"],
 	["palazzo:init", "init", "Set up the memory for this project"],
 	["palazzo:search", "search", "Search the memory for what was said, decided or tried before"],
-	["palazzo:mine", "mine", "Read this project's documents, or other files, into the memory"],
-	["palazzo:status", "status", "How much is remembered, and whether all is well"],
-	["palazzo:doctor", "doctor", "Find out what is wrong with the memory, and mend it"],
-	["palazzo-diary", "diary", "Write in this agent's diary, or read it: /palazzo-diary [topic]"],
+	["palazzo:mine", "mine", "Index this project's documents, or other files, in the memory"],
+	["palazzo:status", "status", "Show how much the memory holds, and whether it is in order"],
+	["palazzo:doctor", "doctor", "Find problems with the memory, and fix them"],
+	["palazzo-diary", "diary", "Write or read this agent's diary: /palazzo-diary [topic]"],
 ];
 
 export function offerCommands(pi: ExtensionAPI, palazzo: Palazzo): void {
