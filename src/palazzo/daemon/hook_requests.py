@@ -37,22 +37,28 @@ _TO_SPARE = 0.1
 _FALLBACK_TIME = 0.6
 """Seconds reserved for a client that must answer without the service."""
 _CAPTURES_WITHIN = 25.0
-_USED = tuple(
-    f"palazzo.{module}"
-    for module in (
-        *("operations.hook_start", "operations.hook_prompt", "operations.hook_capture", "operations.wake_up"),
-        *("operations.hook_in_view", "operations.recent", "feeders.registry"),
-        *("operations.proactive_context", "operations.scoping", "operations.watched", "attention.gathering"),
-        *("mining.mine", "store.transcripts", "derive.summing", "recall.search"),
-        *(
-            "operations.hook_tool",
-            "operations.hook_files",
-            "derive.mending",
-            "derive.targets",
-            "store.mendings",
-            "store.anchors",
-        ),
-    )
+_USED = (
+    "palazzo.features.hooks.hook_start",
+    "palazzo.features.hooks.hook_prompt",
+    "palazzo.features.hooks.hook_capture",
+    "palazzo.features.hooks.hook_tool",
+    "palazzo.features.hooks.hook_files",
+    "palazzo.features.hooks.prompt_context",
+    "palazzo.features.wakeup.wake_up",
+    "palazzo.features.wakeup.recent_activity",
+    "palazzo.features.wakeup.proactive_context",
+    "palazzo.operations.injection_scope",
+    "palazzo.operations.watched_sources",
+    "palazzo.injection.wake_up_sources",
+    "palazzo.sources.formats.transcript_formats",
+    "palazzo.sources.mining_run",
+    "palazzo.derived.digest_consumer",
+    "palazzo.derived.fix_consumer",
+    "palazzo.sessions.call_targets",
+    "palazzo.index.search_pipeline",
+    "palazzo.store.transcripts",
+    "palazzo.store.failure_fixes",
+    "palazzo.store.anchors",
 )
 _REREAD_DELAY = 2.0
 """Seconds after which a transcript that lagged is read again: hosts write the last message within one second."""

@@ -147,7 +147,9 @@ def _session_id(raw_id: str) -> str:
 
 def _handler(event: Event) -> Callable[[HookCall], HookAnswer]:
     module, name = _HANDLERS[event]
-    handler: Callable[[HookCall], HookAnswer] = getattr(importlib.import_module(f"palazzo.operations.{module}"), name)
+    handler: Callable[[HookCall], HookAnswer] = getattr(
+        importlib.import_module(f"palazzo.features.hooks.{module}"), name
+    )
     return handler
 
 
