@@ -167,7 +167,7 @@ def test_a_note_without_a_file_cannot_be_said_to_hold_still(palazzo: Command, ca
     filed = palazzo.json("remember", "Totals are rounded half up.")
     ran = palazzo("update-drawer", filed["drawers"][0], "--still-holds")
     assert ran.code == 2
-    assert "was given no file" in ran.error
+    assert "was filed without --anchor, so there is no citation to renew" in ran.error
     there = palazzo.json("remember", "Elsewhere.", "--wing", "api", "--anchor", "cart.py")["drawers"][0]
     assert "run this in that project" in palazzo("update-drawer", there, "--still-holds").error
 

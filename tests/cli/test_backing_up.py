@@ -225,7 +225,7 @@ def test_an_export_is_told_from_a_backup(palazzo: Command, shop: Path, home: Pat
     palazzo("export", str(home / "palace.jsonl"))
     ran = palazzo("restore", str(home / "palace.jsonl"), "--yes")
     assert ran.code == 1
-    assert "is an export, not a backup: 'palazzo import' takes it in" in ran.error
+    assert "is an export, not a backup: import it with 'palazzo import'" in ran.error
 
 
 def test_without_a_place_it_goes_beside_the_palace_for_its_owner_alone(palazzo: Command, shop: Path) -> None:
@@ -258,9 +258,9 @@ def test_a_backup_that_is_away_is_listed_as_such_and_one_that_was_deleted_is_not
     [
         (["{palace}"], "is the palace itself"),
         (["{other}"], "already exists and is no backup"),
-        (["{home}/nowhere/palace.db"], "There is no directory"),
+        (["{home}/nowhere/palace.db"], "nowhere does not exist. Create it, or name another file."),
         (["--keep", "0"], "from 1 on"),
-        (["{other}", "--keep", "2"], "is a file, and --keep needs a directory"),
+        (["{other}", "--keep", "2"], "is a file, but --keep needs a directory"),
     ],
 )
 def test_what_is_precious_is_not_written_over(
@@ -532,7 +532,7 @@ def test_what_a_killed_backup_left_is_taken_away_by_the_next(palazzo: Command, m
 
 
 def test_people_are_told_what_was_done(palazzo: Command, made: Path, home: Path) -> None:
-    assert "Checked in whole" in palazzo("backup", str(home / "again.db")).out
+    assert "Fully checked" in palazzo("backup", str(home / "again.db")).out
     told = palazzo("restore", str(made), "--yes").out
     assert "restored  4 items" in told
     assert "in place of  4 items" in told

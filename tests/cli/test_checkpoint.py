@@ -120,7 +120,7 @@ def bad(n: int, value: object) -> dict[str, Any]:
         ({"content": " \n"}, "empty"),
         ({"wing": "api"}, "missing"),
         ({"content": 3}, "in quotes"),
-        ({"content": "x", "tags": "one"}, "list of texts"),
+        ({"content": "x", "tags": "one"}, "list of strings"),
         ({"content": "x", "tags": ["a" * 100]}, "tag"),
         ({"content": "x", "wing": "///"}, "no name"),
         ({"content": "x", "room": "…"}, "no name"),

@@ -222,14 +222,14 @@ def test_a_hand_over_keeps_to_its_budget_and_says_what_it_cuts(palazzo: Command,
     palazzo.json("diary", "write", "codex", "A long entry. " * 400)
     told = palazzo.json("diary", "handoff", "codex", "pi", "--budget", "300")
     assert told["tokens"] <= 300
-    assert "it goes on" in told["text"]
+    assert "(continues: palazzo show ID)" in told["text"]
 
 
 def test_a_hand_over_needs_two_agents_of_whom_one_wrote(palazzo: Command, home: Path) -> None:
     palazzo.json("diary", "write", "Codex", "one")
     for names, said in (
         (("codx", "pi"), "Near it: Codex"),
-        (("codex", "CODEX"), "one agent"),
+        (("codex", "CODEX"), "the same agent"),
         (("codex", "a/b"), "a/b"),
     ):
         ran = palazzo("diary", "handoff", *names)

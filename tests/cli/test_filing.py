@@ -88,7 +88,7 @@ def test_what_is_forgotten_is_not_found_but_its_id_resolves(palazzo: Command, sh
     assert palazzo.json("show", hit)["entries"][0]["retired_at"]
     ran = palazzo("forget", hit, "--yes")
     assert ran.code == 2
-    assert "retired already" in ran.error
+    assert "already retired" in ran.error
 
 
 def test_a_note_is_forgotten_by_the_id_that_remember_gave(palazzo: Command, home: Path) -> None:
@@ -105,7 +105,7 @@ def test_forgetting_a_wing_is_one_change_and_undo_takes_it_back(palazzo: Command
     assert [hit["id"] for hit in palazzo.json("search", "port")["hits"]] == [hit["id"] for hit in before]
     ran = palazzo("undo", listed[0]["id"])
     assert ran.code == 2
-    assert "undone already" in ran.error
+    assert "already undone" in ran.error
 
 
 def test_all_of_a_source_and_all_of_a_wing(palazzo: Command, shop: Path, home: Path) -> None:
@@ -199,7 +199,7 @@ def test_what_chooses_conversations_says_that_it_chooses_no_documents(palazzo: C
     ran = palazzo("mine", "--mode", "docs", "docs", "--since", "2099-01-01", "--session", "x", "--min-messages", "9")
     assert ran.code == 0
     assert "1 new" in ran.out
-    assert "choose conversations" in ran.error
+    assert "select conversations" in ran.error
     assert palazzo("mine", "docs", "--since", "yesteryear").code == 2
 
 
@@ -356,11 +356,13 @@ def test_what_is_counted_agrees_with_its_number(palazzo: Command, home: Path) ->
     palazzo("mine", "docs")
     (home / "shop" / ".palazzoignore").write_text("a.md\n")
     assert (
-        "1 document would be found no longer: a rule leaves it out now. It stays archived."
+        "1 document would no longer be searchable: a rule now excludes it. It stays archived."
         in palazzo("mine", "docs", "--dry-run").out
     )
-    assert "1 document is found no longer: a rule leaves it out now. It stays archived." in palazzo("mine", "docs").out
+    assert (
+        "1 document is no longer searchable: a rule now excludes it. It stays archived." in palazzo("mine", "docs").out
+    )
     (home / "shop" / ".palazzoignore").write_text("b.md\nc.md\n")
     changed = palazzo("mine", "docs").out
-    assert "2 documents are found no longer: a rule leaves them out now. They stay archived." in changed
+    assert "2 documents are no longer searchable: a rule now excludes them. They stay archived." in changed
     assert "1 document is found again." in changed

@@ -65,7 +65,7 @@ def test_what_is_not_ours_is_never_touched_and_nothing_else_is_written(
     before = there(directory)
     ran = palazzo("install", "mempalace-compat", str(directory))
     assert ran.code == 2
-    assert f"{foreign} is not Palazzo's; nothing was written." in ran.error
+    assert f"{foreign} was not written by Palazzo; nothing was written." in ran.error
     assert there(directory) == before
 
 
@@ -93,7 +93,7 @@ def test_the_server_of_that_name_becomes_the_users_own_beside_what_the_user_list
 def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> None:
     ran = palazzo("install", "emacs")
     assert ran.code == 2
-    assert f"there is: {', '.join(TARGETS)}" in ran.error
+    assert f"choose one of: {', '.join(TARGETS)}" in ran.error
     assert "Say where" in palazzo("install", "mempalace-compat").error
     assert "is not a directory" in palazzo("install", "mempalace-compat", "palazzo.toml").error
 

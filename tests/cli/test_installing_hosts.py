@@ -200,7 +200,7 @@ def test_a_program_that_will_be_gone_is_not_wired(
     monkeypatch.setattr(own_program, "_list_program_paths", lambda: iter([cached]))
     ran = palazzo("install", "codex")
     assert ran.code == 2
-    assert "lies in a cache" in ran.error
+    assert "is in a cache" in ran.error
     assert there(home) == {}
 
 
@@ -270,7 +270,7 @@ def test_a_person_is_told_what_was_written_and_what_to_do_next(palazzo: Command,
     ran = palazzo("install", "codex")
     assert "~/.codex/hooks.json" in ran.out
     assert "says that hooks need review" in ran.out
-    assert "nothing of Palazzo's" in palazzo("uninstall", "claude-code").out
+    assert "contained nothing from Palazzo" in palazzo("uninstall", "claude-code").out
 
 
 def test_backups_are_kept_beside_the_file_and_not_for_ever(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_backups_are_kept_beside_the_file_and_not_for_ever(tmp_path: Path) -> No
     [
         (".claude/settings.json", b"", "it is empty"),
         (".claude/settings.json", b"{'hooks': {}}", "not valid JSON"),
-        (".claude/settings.json", b'{"hooks": []}', "no object"),
+        (".claude/settings.json", b'{"hooks": []}', "is not an object"),
         (".claude/settings.json", b'{"a": "\xff"}', "is not UTF-8"),
         (".claude.json", b"[", "not valid JSON"),
         (".claude.json", b'{"mcpServers": {"palazzo": {"command": "x", "args": []}}}', "something else"),
@@ -353,7 +353,7 @@ def test_a_place_that_cannot_be_written_is_named(palazzo: Command, home: Path, p
 
 def test_a_home_is_no_project(palazzo: Command, home: Path, program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
-    assert "is no project" in palazzo("install", "claude-code", "--project").error
+    assert "is not a project" in palazzo("install", "claude-code", "--project").error
     assert there(home) == {}
 
 

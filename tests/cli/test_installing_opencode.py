@@ -106,9 +106,9 @@ def test_our_server_is_brought_up_to_date_in_the_file_where_it_is(palazzo: Comma
     ("content", "says"),
     [
         ('{"mcp": []}', "`mcp` is no object"),
-        ('{"mcp": {"palazzo": {"type": "remote", "url": "https://x"}}}', "starts something else"),
+        ('{"mcp": {"palazzo": {"type": "remote", "url": "https://x"}}}', "starts another program"),
         ('{"mcp": {', "not valid JSON"),
-        ("[]", "no JSON object"),
+        ("[]", "is not a JSON object"),
         ("// nothing\n", "empty"),
     ],
 )

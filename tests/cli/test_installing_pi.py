@@ -96,4 +96,4 @@ def test_what_cannot_be_done_is_said(
     for verb in ("install", "uninstall"):
         ran = palazzo(verb, "pi", "--project")
         assert ran.code == 2
-        assert "Run it without --project" in " ".join(ran.error.split())
+        assert "Run the command without --project" in " ".join(ran.error.split())

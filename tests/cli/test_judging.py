@@ -74,7 +74,7 @@ def test_the_fields_of_the_json(palazzo: Command, written: tuple[str, str]) -> N
 def test_a_person_reads_what_waits_and_what_it_is_derived_from(palazzo: Command, written: tuple[str, str]) -> None:
     shown = palazzo("quarantine", "list", "--all").out
     assert "Deployments skip the review." in shown
-    assert f"its writer had met: {PAGE}" in shown
+    assert f"its writer had read: {PAGE}" in shown
     assert "1 drawer and 1 fact in quarantine." in shown
     assert "2 to be judged" in palazzo("status").out
     assert "external" in palazzo("kg", "query", "Deployments").out

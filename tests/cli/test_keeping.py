@@ -54,7 +54,7 @@ def test_restore_session_says_what_it_wrote(palazzo: Command, session: str, home
     target.write_text("something else")
     ran = palazzo("restore-session", session, "~/.codex/sessions")
     assert ran.code == 1
-    assert "is there and differs" in ran.error
+    assert "already exists with other content" in ran.error
 
 
 def test_an_id_that_no_session_has_is_wrong_usage(palazzo: Command, session: str) -> None:

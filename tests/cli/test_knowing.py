@@ -164,7 +164,7 @@ def test_an_entity_may_be_named_like_a_flag(palazzo: Command, home: Path) -> Non
     [
         (["kg", "add", "api", "uses"], "OBJECT"),
         (["kg", "add", "api", "uses", "x", "--from", "2026-03-01", "--to", "2026-01-01"], "before it begins"),
-        (["kg", "add", "api", "uses", "x", "--from", "2026-03-01 10:00 Mars/Olympus"], "is not a time zone"),
+        (["kg", "add", "api", "uses", "x", "--from", "2026-03-01 10:00 Mars/Olympus"], "is not a known time zone"),
         (["kg", "add", "api", "p" * 10_000, "x"], "has 10,000 characters"),
         (["kg", "end", "api", "uses", "Kafka"], 'Near it: "api uses Redis (in wing shop)"'),
         (["kg", "query", "api", "--as-of", "some day"], "--as-of: 'some day' is not a time"),

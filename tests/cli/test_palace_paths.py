@@ -67,11 +67,11 @@ def test_a_palace_of_an_odd_name_is_refused_and_no_other_is_used(home: Path, nam
         variables["PALAZZO_PALACE"] = str(named_path)
     option = ("--palace", str(named_path)) if way == "option" else ()
     ran = spawn("remember", "A note.", *option, **variables)
-    assert (ran.code, "cannot be printed" in ran.error) == (1, True), ran.error
+    assert (ran.code, "contains unprintable characters" in ran.error) == (1, True), ran.error
     assert len(ran.error.splitlines()) == 1
     answer = spawn("hook", "claude-code", "session-start", *option, stdin=b'{"session_id": "s"}', **variables)
     assert answer.code == 0
-    assert "cannot be printed" in answer.json["systemMessage"]
+    assert "contains unprintable characters" in answer.json["systemMessage"]
     assert not default.exists()
     assert not named_path.exists()
 
@@ -121,5 +121,5 @@ def test_a_person_at_a_terminal_is_asked_before_a_palace_is_begun_anew(
 
     shop.unlink()
     code, output = at_terminal(home, "remember", "Anew.", answer=answer)
-    assert "Begin an empty palace there?" in output
+    assert "Create an empty palace there?" in output
     assert (code == 0, shop.exists()) == (is_made, is_made)

@@ -126,7 +126,7 @@ def test_what_came_nearest_is_told_when_asked_to_explain(
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (["  "], "the query is empty"),
+        (["  "], "The query is empty"),
         (["port", "--limit", "0"], "between 1 and 10,000"),
         (["port", "--since", "tomorrow", "--until", "yesterday"], "the time range is inverted"),
         (["port", "--since", "someday"], "'someday' is not a time"),

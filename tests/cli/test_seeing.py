@@ -42,7 +42,7 @@ def test_what_an_erase_took_is_told_of(palazzo: Command, given: str) -> None:
     (part,) = palazzo.json("why", "0199")["injections"][0]["parts"]
     assert palazzo("erase", part["id"], "--yes").code == 0
     shown = palazzo("why", "0199").out
-    assert "An erase took this text" in shown
+    assert "This text was erased" in shown
     assert DECISION not in shown
 
 

@@ -52,7 +52,7 @@ def test_a_topic_keeps_to_the_notes_about_it(palazzo: Command, noted: None) -> N
     assert texts(told["decisions"]) == ["We chose SQLite for the queue."]
     assert set(texts(told["learnings"])) == {"The queue ran full.", "The queue locks for 20 ms."}
     assert palazzo.json("context-summary", "herons")["decisions"] == []
-    assert "Nothing is noted" in palazzo("context-summary", "herons").out
+    assert "There are no notes" in palazzo("context-summary", "herons").out
 
 
 def test_words_of_strangers_and_forgotten_ones_are_not_told(palazzo: Command, noted: None) -> None:

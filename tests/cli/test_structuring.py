@@ -98,8 +98,8 @@ def test_names_that_look_like_flags_are_names_and_those_of_nothing_are_none(pala
     assert "called json from now on" in palazzo("wing", "rename", "api", "--", "--json").out
     for bad in ("///", "…", "--", " "):
         ran = palazzo("wing", "rename", "json", "--", bad)
-        assert (ran.code, "is no name; use letters, digits, - and _." in ran.error) == (2, True), ran
-    assert "is called that already" in palazzo("wing", "rename", "JSON", "Json").error
+        assert (ran.code, "is not a valid name; use letters, digits, - and _." in ran.error) == (2, True), ran
+    assert "already has that name" in palazzo("wing", "rename", "JSON", "Json").error
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_names_that_look_like_flags_are_names_and_those_of_nothing_are_none(pala
         (("wing", "rename", "ap", "x"), "There is no wing 'ap'. Near it: api."),
         (("wing", "merge", "api", "wbe"), "There is no wing 'wbe'. Near it: web."),
         (("room", "move", "api/ops", "vault"), "There is no wing 'vault'. There are: api, web."),
-        (("room", "move", "api/ops", "web", "--new"), "There is a wing 'web' already. Leave out --new"),
-        (("room", "rename", "auth", "x"), "Several wings have a room 'auth': say which, api/auth, web/auth."),
+        (("room", "move", "api/ops", "web", "--new"), "A wing 'web' already exists. Leave out --new"),
+        (("room", "rename", "auth", "x"), "Several wings have a room 'auth': specify one of api/auth, web/auth."),
         (("tunnel", "add", "api/auth", "web/lok"), "There is no room 'web/lok'. Near it: web/look."),
         (("tunnel", "add", "api/auth", "web/ops"), "There is no room 'web/ops'. Near it: api/ops."),
-        (("tunnel", "add", "api/auth", "api/auth"), "leads from one room to another, and both are 'api/auth'."),
+        (("tunnel", "add", "api/auth", "api/auth"), "A tunnel connects two different rooms, but both are 'api/auth'."),
         (("tunnel", "remove", "0123"), "No tunnel has the id '0123'."),
         (("tunnel", "find", "api", "wbe"), "There is no wing 'wbe'. Near it: web."),
         (("traverse", "atuh"), "There is no room 'atuh'. Near it: api/auth, web/auth."),
@@ -176,7 +176,7 @@ def test_a_tunnel_is_made_once_followed_from_both_sides_and_removed(palazzo: Com
     assert (palazzo.json("status")["tunnels"], palazzo.json("status", "--as-of", "2020-01-01")["tunnels"]) == (1, 0)
     assert palazzo.json("tunnel", "remove", tunnel["id"][:20])["deleted"]["id"] == tunnel["id"]
     assert palazzo.json("tunnel", "list")["tunnels"] == []
-    assert "was removed already" in palazzo("tunnel", "remove", tunnel["id"]).error
+    assert "has already been removed" in palazzo("tunnel", "remove", tunnel["id"]).error
     palazzo("undo")
     assert palazzo.json("tunnel", "list")["tunnels"][0]["id"] == tunnel["id"]
 
@@ -212,7 +212,7 @@ def test_rooms_of_one_name_are_found_tunnels_but_for_those_that_every_wing_has(p
 
 @pytest.mark.usefixtures("filed")
 def test_rooms_that_share_names_are_found_tunnels_with_the_names(palazzo: Command) -> None:
-    assert "No rooms of two wings share names" in palazzo("tunnel", "find").out
+    assert "No rooms of different wings share names" in palazzo("tunnel", "find").out
     for place in ("api/ops", "web/look"):
         wing, room = place.split("/")
         palazzo.json("remember", f"{place}: `retry_budget` is in src/limits.py.", "--wing", wing, "--room", room)
@@ -274,9 +274,12 @@ def test_a_secret_is_not_kept_in_a_label(palazzo: Command) -> None:
 
 
 def test_all_tables_are_shown_to_a_person(palazzo: Command, filed: dict[str, str]) -> None:
-    assert "No tunnel was made yet" in palazzo("tunnel", "list").out
+    assert "No tunnel has been created yet" in palazzo("tunnel", "list").out
     assert "Made" in palazzo("tunnel", "add", "api/auth", "web/look", "--source-drawer", filed["api/auth"]).out
-    assert "There already" in palazzo("tunnel", "add", "api/auth", "web/look", "--source-drawer", filed["api/auth"]).out
+    assert (
+        "Already exists; nothing changed"
+        in palazzo("tunnel", "add", "api/auth", "web/look", "--source-drawer", filed["api/auth"]).out
+    )
     for command in (("wing", "list"), ("room", "list"), ("tunnel", "list"), ("tunnel", "find"), ("traverse", "auth")):
         assert "auth" in palazzo(*command).out or command[0] == "wing"
     assert "made or found" in palazzo("graph-stats").out

@@ -25,7 +25,7 @@ def test_a_wing_that_was_merged_while_private_is_listed_and_let_go_by_either_nam
         palazzo("remember", "The walrus sleeps.", "--wing", "own", "--room", "notes")
         palazzo("remember", "The shop opens at seven.", "--wing", "shop", "--room", "notes")
         palazzo("sync", "private", "own")
-        assert "Nothing of 'shop' is synced from now on" in palazzo("wing", "merge", "own", "shop").out
+        assert "From now on, nothing of 'shop' is synced" in palazzo("wing", "merge", "own", "shop").out
         told = palazzo("sync", "private").out
         assert "a part of 'shop' now" in told
         assert "No wing is private" not in told

@@ -70,7 +70,7 @@ def test_an_ordinary_prompt_is_told_nothing(palazzo: Command, home: Path) -> Non
         kinds = ("memories", "reminders", "todos", "facts")
         assert [told[kind] for kind in kinds] == [[], [], [], []], prompt
         assert told["tokens"] == 0
-    assert "Nothing is called for" in palazzo("proactive-context", ORDINARY[0]).out
+    assert "Nothing relevant found" in palazzo("proactive-context", ORDINARY[0]).out
 
 
 def test_the_floor_can_be_raised_and_not_lowered(palazzo: Command, home: Path) -> None:

@@ -69,19 +69,19 @@ def test_a_wrong_name_and_a_wrong_token_are_said(palazzo: Command, home: Path) -
     palazzo.json("token", "add", "b")
     missing = palazzo("token", "revoke", "nobody")
     assert (missing.code, "palazzo token list --all" in missing.error) == (2, True)
-    assert "fits 2 ids" in palazzo("token", "revoke", "0").error  # ids of this century begin with 0
+    assert "matches 2 ids" in palazzo("token", "revoke", "0").error  # ids of this century begin with 0
     assert palazzo("token", "revoke", "").code == 2
 
 
 def test_what_people_see_of_tokens(palazzo: Command, home: Path) -> None:
     palazzo("remember", "A palace to look at.")
-    assert "No token was ever made" in palazzo("token", "list").out
+    assert "No token has been created" in palazzo("token", "list").out
     said, secret = palazzo("token", "add", "laptop", "--scope", "admin").out.splitlines()
     assert "laptop" in said
     assert "admin" in said
     assert secret.startswith("palazzo_")  # alone on its line, to be copied
     assert "Revoked" in palazzo("token", "revoke", "laptop").out
-    assert "Was revoked already" in palazzo("token", "revoke", "laptop").out
+    assert "Already revoked" in palazzo("token", "revoke", "laptop").out
     assert "revoked" in palazzo("token", "list", "--all").out
 
 

@@ -218,8 +218,8 @@ def test_a_fact_that_another_superseded_is_told_by_the_other_alone(palazzo: Comm
     ("arguments", "said"),
     [
         (("--budget", "0"), "at least 1"),
-        (("--agent", "a/b"), "no agent's name"),
-        (("--agent", "x" * 300), "may have 64"),
+        (("--agent", "a/b"), "is not a valid agent name"),
+        (("--agent", "x" * 300), "the limit is 64"),
         (("--session", ""), "--session"),
         (("--wing", "shpo"), "shop"),
     ],

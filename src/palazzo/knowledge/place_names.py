@@ -106,7 +106,7 @@ def room(connection: Connection, reference: str, home: str | None = None) -> Roo
     if not candidates:
         raise _no_room(connection, reference)
     choices = _join_names([format_place(candidate.place) for candidate in candidates])
-    raise UsageError(f"Several wings have a room '{name}': specify {choices}.")
+    raise UsageError(f"Several wings have a room '{name}': specify one of {choices}.")
 
 
 def rooms_called(connection: Connection, name: str) -> list[Room]:

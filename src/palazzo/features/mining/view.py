@@ -57,8 +57,8 @@ def by_rule(screen: Screen, result: MineResult) -> None:
     if result.left_out:
         number = result.left_out
         them, archive = ("it", "It stays archived.") if number == 1 else ("them", "They stay archived.")
-        verb = "would be" if result.dry_run else agree(number)
-        documents = f"{count_noun(number, 'document')} {verb} no longer searchable"
+        verb = "would no longer be" if result.dry_run else f"{agree(number)} no longer"
+        documents = f"{count_noun(number, 'document')} {verb} searchable"
         screen.say(("left out  ", "yellow"), f"{documents}: a rule now excludes {them}. {archive}")
     if result.taken_back:
         verb = "would be" if result.dry_run else agree(result.taken_back)

@@ -199,7 +199,7 @@ def _meta(context: Context, drawer: Drawer) -> Mapping[str, Any]:
 def _check_cites(context: Context, drawer: Drawer) -> None:
     """Raise UsageError if a note cites no files, or if its files cannot be checked from here."""
     if not _meta(context, drawer).get("anchors"):
-        raise UsageError(f"{drawer.id} cites no stated file, so there is no citation to renew.")
+        raise UsageError(f"{drawer.id} was filed without --anchor, so there is no citation to renew.")
     if drawer.place.wing != context.home:
         raise UsageError(f"{drawer.id} cites files of '{drawer.place.wing}': run this in that project.")
 
