@@ -54,7 +54,7 @@ ENTRIES = {"type": "array", "items": {"type": "object", "required": ["id", "when
 class Entry:
     """Recorded words. `note` contains further information: that they are cut, superseded, or from another branch.
 
-    `describe_place` is empty if the whole answer is from one place, which its notice names.
+    `where` is empty if the whole answer is from one place, which its notice names.
     """
 
     id: str
