@@ -28,7 +28,8 @@ from benchmarks.facts.labels import (
     same,
 )
 
-from palazzo.knowledge.contradictions import Contradiction, contradictions, tell
+from palazzo.knowledge.compared_text import tell
+from palazzo.knowledge.contradictions import Contradiction, contradictions
 from palazzo.knowledge.rules.claim import Candidate, candidate
 from palazzo.knowledge.text_claims import read_claims
 

@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING
 
 from palazzo.archive import acts, archive_reader, certificates, identity, notes
 from palazzo.archive import erasure as erasing
-from palazzo.archive.erasure import ErasureRequest, SurveyResult
+from palazzo.archive.erasure import SurveyResult
+from palazzo.archive.erasure_request import ErasureRequest
 from palazzo.archive.ingest_guard import Guard
 from palazzo.derived import (
     async_consumer,
+    backlog,
     citation_consumer,
     claim_consumer,
     consumers,
@@ -33,9 +35,8 @@ from palazzo.derived import (
     mention_consumer,
     rebuild,
 )
-from palazzo.derived.async_consumer import Output
 from palazzo.derived.cutter import Cutter
-from palazzo.errors import EmbedderUnavailable, PalaceUnusable
+from palazzo.errors import EmbedderUnavailable
 from palazzo.index import passage_embedding, retired_drawers
 from palazzo.index.consumer import follow
 from palazzo.index.embedder import Embedder
@@ -64,13 +65,6 @@ EmbedderFactory = Callable[[], Embedder]
 def system_clock() -> Micros:
     """Return now."""
     return Micros(time.time_ns() // 1000)
-
-
-def _bring_up_to_date(database: Database) -> None:
-    """Migrate a palace of an earlier Palazzo when it is first opened, if it can be written."""
-    if schema.is_older(database):
-        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(database.path)) as writable:
-            schema.migrate(writable)
 
 
 def without_embedder() -> Embedder:
@@ -121,7 +115,7 @@ class Palace:
                 cutter = Cutter()
                 database.before_commit(lambda connection: follow(connection, cutter))
             else:
-                _bring_up_to_date(database)
+                backlog.migrate_older(database)
                 schema.check(database)
         except BaseException:
             database.close()
@@ -184,15 +178,7 @@ class Palace:
 
         The first time after much was forgotten takes a while; `progress` is called with (drawers done, all).
         """
-        if self.database.mode == "write":
-            with self.database.commit_separately():
-                retired_drawers.follow_retired(self.database, progress)
-            return
-        with self.database.snapshot() as connection:
-            if retired_drawers.is_followed(connection) and not retired_drawers.count_pending(connection):
-                return
-        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            retired_drawers.follow_retired(writable, progress)
+        backlog.process_past(self.database, progress)
 
     def follow_claims(
         self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
@@ -202,27 +188,27 @@ class Palace:
         `progress` is called with (drawers read, all). A palace that cannot be written is read as far as it was
         processed.
         """
-        self._follow(claim_consumer.ClaimConsumer(self.clock()), progress, stop)
+        backlog.run_consumer(self.database, claim_consumer.ClaimConsumer(self.clock()), progress, stop)
 
     def follow_digests(
         self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> None:
         """Process the outcomes of sessions since the last call; calls `progress` with (sessions read, all)."""
-        self._follow(digest_consumer.DIGEST_CONSUMER, progress, stop)
+        backlog.run_consumer(self.database, digest_consumer.DIGEST_CONSUMER, progress, stop)
 
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Process failures in sessions, and their fixes, since the last call."""
-        self._follow(fix_consumer.FAILURE_CONSUMER, stop=stop)
+        backlog.run_consumer(self.database, fix_consumer.FAILURE_CONSUMER, stop=stop)
 
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
         """Process which files drawers cite, since the last call."""
-        self._follow(citation_consumer.ANCHOR_CONSUMER, stop=stop)
+        backlog.run_consumer(self.database, citation_consumer.ANCHOR_CONSUMER, stop=stop)
 
     def follow_consumer(self, name: str) -> None:
         """Let one asynchronous consumer process what happened since the last call."""
         for consumer in consumers.lagging_consumers(self.clock()):
             if consumer.name == name:
-                self._follow(consumer)
+                backlog.run_consumer(self.database, consumer)
 
     def retry_set_aside(self) -> None:
         """Retry what consumers could not process (`store/dead_letters`)."""
@@ -239,28 +225,9 @@ class Palace:
     def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
         """Process what drawers mention; if `entities` are not wanted, keep none."""
         if entities:
-            self._follow(mention_consumer.MENTION_CONSUMER, stop=stop)
+            backlog.run_consumer(self.database, mention_consumer.MENTION_CONSUMER, stop=stop)
         elif self.database.mode == "write":
             mention_consumer.forget_all(self.database)
-
-    def _follow(
-        self,
-        consumer: async_consumer.BackgroundConsumer[Output],
-        progress: async_consumer.Progress | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> None:
-        """Run a consumer. A palace that cannot be written is read as far as it was processed."""
-        if self.database.mode == "write":
-            with self.database.commit_separately():
-                async_consumer.follow(self.database, consumer, progress, stop)
-            return
-        with self.database.snapshot() as connection:
-            if async_consumer.is_followed(connection, consumer) and not async_consumer.count_pending(
-                connection, consumer
-            ):
-                return
-        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(self.database.path)) as writable:
-            async_consumer.follow(writable, consumer, progress, stop)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose ID begins with `prefix`; raises NotFound or AmbiguousId otherwise."""

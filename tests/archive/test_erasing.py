@@ -15,8 +15,8 @@ from tests.archive.test_packing import prose
 from tests.derive.state import complaints, derived, drawers
 from tests.recall.hashed_words import HashedWords
 
-from palazzo.archive import erasure, ingest, pack_writer
-from palazzo.archive.erasure import ErasureRequest
+from palazzo.archive import erasure, erasure_request, ingest, pack_writer
+from palazzo.archive.erasure_request import ErasureRequest
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.derived.integrity_checks import verify
@@ -57,7 +57,7 @@ def erase_places(palace: Palace, *ids: str) -> Certificate:
     with palace.database.snapshot() as connection:
         rows = items.known_items(connection, [bytes.fromhex(one) for one in ids])
         texts = items.read_texts(connection, rows.values())
-        wanted = erasure.places(connection, {row: [(0, len(text))] for row, text in texts.items()})
+        wanted = erasure_request.places(connection, {row: [(0, len(text))] for row, text in texts.items()})
     return erase_wanted(palace, wanted)
 
 
@@ -364,7 +364,7 @@ def test_a_section_goes_from_the_versions_before_too(palace: Palace) -> None:
     with palace.database.snapshot() as connection:
         span = drawer.spans[0]
         row = items.known_items(connection, [bytes.fromhex(span.item)])[bytes.fromhex(span.item)]
-        wanted = erasure.places(connection, {row: [(span.start, span.end)]})
+        wanted = erasure_request.places(connection, {row: [(span.start, span.end)]})
     erase_wanted(palace, wanted)
     assert leftovers(palace, WORDS) == []
     assert "the first" in text_of(palace, first)
@@ -388,13 +388,13 @@ def test_short_words_of_an_erased_place_stay_where_others_say_them(palace: Palac
 
 
 def test_a_short_match_that_was_a_word_is_not_found_inside_others(palace: Palace) -> None:
-    assert erasure.matched_words({"Ann": True, "nn": False, WORDS: True}).words == {
+    assert erasure_request.matched_words({"Ann": True, "nn": False, WORDS: True}).words == {
         "Ann": AS_WORDS,
         "nn": ANYWHERE,
         WORDS: ANYWHERE,
     }
     file_rows(palace, [said(0, "user", "Ann has an Annual plan"), said(1, "user", "x")])
-    erase_wanted(palace, erasure.matched_words({"Ann": True}))
+    erase_wanted(palace, erasure_request.matched_words({"Ann": True}))
     file_rows(palace, [said(2, "user", "Ann! Joanna")])
     assert [text_of(palace, said(n, "user", "").id) for n in (0, 2)] == ["███ has an Annual plan", "███! Joanna"]
 

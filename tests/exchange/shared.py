@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from palazzo.model import Micros
-from palazzo.sync import segments
+from palazzo.sync import segment_sequence, segments
 from palazzo.sync.remotes import Kind, Remote
 from palazzo.sync.remotes.remote_factory import RemoteLocation, open_remote
 from palazzo.sync.segments import Head, SegmentName, Series
@@ -74,12 +74,12 @@ class Device:
             if device == self.id:
                 continue
             names: Sequence[SegmentName] = there.names[device]
-            for opened in segments.follow(self._fetching(device), names, head, self.seen.get(device), PALACE):
+            for opened in segment_sequence.follow(self._fetching(device), names, head, self.seen.get(device), PALACE):
                 new += opened.lines
                 self.seen[device] = opened.name
         return new
 
-    def _fetching(self, device: str) -> segments.Fetch:
+    def _fetching(self, device: str) -> segment_sequence.Fetch:
         return lambda name: self.remote.read(device, name)
 
     def _note(self, head: Head) -> None:

@@ -16,7 +16,7 @@ from tests.exchange.shared import Place, git
 
 from palazzo.errors import RemoteUnusable
 from palazzo.model import Micros
-from palazzo.sync import segments
+from palazzo.sync import segment_sequence, segments
 from palazzo.sync.remotes import Remote
 from palazzo.sync.remotes.remote_factory import open_remote, resolve
 from palazzo.sync.segments import Head, Series
@@ -136,7 +136,7 @@ def test_what_is_pushed_over_http_is_read_over_http(hub: Hub) -> None:
     head = told(one, b"3", head=head)
     there = other.look()
     assert (there.about, there.heads[DEVICE]) == (b"{}", head)
-    opened = segments.follow(
+    opened = segment_sequence.follow(
         lambda name: other.read(DEVICE, name), there.names[DEVICE], there.heads[DEVICE], None, "c" * 32
     )
     assert [line for some in opened for line in some.lines][1:] == [b"2", b"3"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.exchange.shared import PALACE, Device, Place
 
 from palazzo.model import Micros
-from palazzo.sync import segments
+from palazzo.sync import segment_sequence, segments
 from palazzo.sync.remotes import Kind
 from palazzo.sync.segments import Head, Series
 
@@ -86,14 +86,14 @@ class Reader:
         for other, head in there.heads.items():
             seen = self.device.seen.get(other)
             fetch = self._fetch(other)
-            for opened in segments.follow(fetch, there.names[other], head, seen, PALACE):
+            for opened in segment_sequence.follow(fetch, there.names[other], head, seen, PALACE):
                 if opened.header.n == 1:
                     self.read[other] = []
                 self.read.setdefault(other, []).extend(opened.lines)
                 self.device.seen[other] = opened.name
         return {other: lines for other, lines in self.read.items() if lines}
 
-    def _fetch(self, other: str) -> segments.Fetch:
+    def _fetch(self, other: str) -> segment_sequence.Fetch:
         return lambda name: self.device.remote.read(other, name)
 
 

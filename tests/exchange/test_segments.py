@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from palazzo.errors import RemoteRewritten, SegmentUnreadable
 from palazzo.model import Micros
-from palazzo.sync import record_lines, segments
+from palazzo.sync import record_lines, segment_sequence, segments
 from palazzo.sync.segments import Head, Segment, SegmentContent, SegmentName, Series, digest
 
 PALACE, DEVICE, OTHER = "c" * 32, "a" * 32, "b" * 32
@@ -36,7 +36,7 @@ def head_of(some: Sequence[Segment]) -> Head:
 
 def followed(some: Sequence[Segment], head: Head, seen: SegmentName | None = None) -> list[SegmentContent]:
     there = {one.name: one.content for one in some}
-    return list(segments.follow(there.__getitem__, list(there), head, seen, PALACE))
+    return list(segment_sequence.follow(there.__getitem__, list(there), head, seen, PALACE))
 
 
 def told(opened: Sequence[SegmentContent]) -> list[bytes]:
@@ -136,7 +136,7 @@ def test_nothing_is_yielded_before_it_is_known_to_stand_behind_what_was_seen() -
     first, other = written([b"1"]), written([b"one"])
     more = written([b"2"], head_of(other))
     there = {one.name: one.content for one in [*first, *more]}
-    following = segments.follow(there.__getitem__, list(there), head_of(more), first[-1].name, PALACE)
+    following = segment_sequence.follow(there.__getitem__, list(there), head_of(more), first[-1].name, PALACE)
     with pytest.raises(RemoteRewritten):
         next(following)
 
@@ -161,7 +161,7 @@ def test_a_segment_that_has_not_arrived_ends_the_reading_behind_the_one_before_i
     more = written([b"2"], head_of(first))
     last = written([b"3"], head_of(more))
     there = {one.name: one.content for one in [*first, *last]}
-    following = segments.follow(there.__getitem__, list(there), head_of(last), None, PALACE)
+    following = segment_sequence.follow(there.__getitem__, list(there), head_of(last), None, PALACE)
     assert next(following).lines == (b"1",)
     with pytest.raises(SegmentUnreadable, match=r"Segment 1-2 .* has not arrived yet"):
         next(following)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from palazzo.knowledge.contradictions import contradictions, tell
+from palazzo.knowledge.compared_text import tell
+from palazzo.knowledge.contradictions import contradictions
 
 
 def between(earlier: str, later: str, roles: tuple[str, str] = ("user", "user")) -> list[tuple[str, str, str | None]]:

@@ -22,8 +22,8 @@ from palazzo.features.upkeep.doctor import DoctorRequest, doctor
 from palazzo.features.upkeep.repair import RepairRequest, repair
 from palazzo.features.upkeep.status import StatusRequest, status
 from palazzo.features.upkeep.verify import VerifyRequest, verify
-from palazzo.knowledge import contradictions
-from palazzo.knowledge.contradictions import ComparedText
+from palazzo.knowledge import compared_text
+from palazzo.knowledge.compared_text import ComparedText
 from palazzo.model import Micros
 from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.context import Context
@@ -121,7 +121,7 @@ def test_a_failure_to_make_vectors_is_over_once_they_are_made(context: Context) 
 
 
 def test_a_fact_that_still_cannot_be_read_stays_set_aside(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = contradictions.tell
+    read = compared_text.tell
 
     def tell(text: str, role: Any) -> ComparedText:
         if "Quetzalcoatl" in text:
@@ -130,7 +130,7 @@ def test_a_fact_that_still_cannot_be_read_stays_set_aside(context: Context, monk
 
     kg_add(context, KgAddRequest("Quetzalcoatl", "uses", "Redis"))
     with monkeypatch.context() as failing_rules:
-        failing_rules.setattr(contradictions, "tell", tell)
+        failing_rules.setattr(compared_text, "tell", tell)
         kg_conflicts(context, KgConflictsRequest())
         assert repair(context, RepairRequest()).set_aside == 2
         assert any("comparing with facts failed" in finding.detail for finding in findings(context, "set aside"))

@@ -166,7 +166,7 @@ def embedder(path: str, name: str, swap: str) -> None:
 def eraser(path: str, words: str) -> None:
     """Erase words; say so when it is committed, and when the file is cleared of them."""
     from palazzo.archive import erasure
-    from palazzo.archive.erasure import ErasureRequest
+    from palazzo.archive.erasure_request import ErasureRequest
     from palazzo.palace import Palace
     from palazzo.text.hashed_words import ANYWHERE
 

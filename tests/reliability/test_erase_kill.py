@@ -18,7 +18,7 @@ from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 
 from palazzo.archive import erasure
-from palazzo.archive.erasure import ErasureRequest
+from palazzo.archive.erasure_request import ErasureRequest
 from palazzo.derived.integrity_checks import verify
 from palazzo.palace import Palace
 from palazzo.text.hashed_words import ANYWHERE

@@ -13,7 +13,7 @@ from tests.derive.state import complaints, derived, drawers
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 
 from palazzo.archive import erasure
-from palazzo.archive.erasure import ErasureRequest
+from palazzo.archive.erasure_request import ErasureRequest
 from palazzo.derived.rebuild import RebuildTarget
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Place

@@ -16,7 +16,6 @@ digest, whose salt is gone. Derived data follows the log (`index/erasure_rebuild
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +23,7 @@ import zstandard
 
 from palazzo.archive import acts
 from palazzo.archive.erasure_filter import at_moment, bare_notes, decode_spellings
+from palazzo.archive.erasure_request import ErasureRequest, finder_of, item_batches, source_of_item
 from palazzo.model import Micros
 from palazzo.store import (
     answered_calls,
@@ -41,54 +41,18 @@ from palazzo.store import (
 from palazzo.store.database import Connection
 from palazzo.store.text_columns import WordRewriter
 from palazzo.text.hashed_words import (
-    ANYWHERE,
-    AS_WORDS,
     COVER,
     WHOLE,
     Finder,
     HashedWords,
-    MatchMode,
     Range,
     cover,
     merged,
 )
 
-LEAST_ANYWHERE = 12
-"""Minimum length in code points for an erased text to be searched for everywhere. Shorter texts are too common; they
-are recognized only where they are the whole text of the same moment.
-"""
-LEAST_PARAGRAPH = 40
-"""Minimum length in code points for a paragraph of a document or note to be searched for separately too: other versions
-contain it among other words. Text of a conversation is searched for only as a whole; otherwise the files that an agent
-read in it would lose their words.
-"""
-LEAST_INSIDE = 8
-"""Minimum length in code points for a matched text to be found inside other words. Shorter texts that matched as whole
-words are searched for as whole words.
-"""
-COMMON = 3
-"""Maximum number of other sources that contain a text from an erased place for it to be erased there too. Text in more
-sources is not a copy but common program output, and is kept.
-"""
-_AT_ONCE = 64
-_BLANK_LINES = re.compile(r"\n\s*\n")
 _HEADINGS = " › "
 """Separator of the headings above a section, in its title."""
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureRequest:
-    """What to erase: texts and how they must match, and ranges of items by row id.
-
-    `known` are texts erased by another device, from which only hashes arrived.
-    """
-
-    words: Mapping[str, MatchMode] = field(default_factory=dict)
-    spans: Mapping[int, tuple[Range, ...]] = field(default_factory=dict)
-    foreign_hashes: tuple[HashedWords, ...] = ()
-    remaining_count: int = 0
-    """Number of texts at erased places that occur in many other sources and are kept there."""
 
 
 @dataclass(slots=True)
@@ -129,61 +93,6 @@ class ErasureResult:
     words: tuple[HashedWords, ...]
 
 
-# --- what is wanted ----------------------------------------------------------------------------------------
-
-
-def matched_words(matches: Mapping[str, bool]) -> ErasureRequest:
-    """Return the erasure request of a pattern: the words it matched, and whether each was always a whole word."""
-    return ErasureRequest(
-        {
-            words: AS_WORDS if is_whole_word and len(words) < LEAST_INSIDE else ANYWHERE
-            for words, is_whole_word in matches.items()
-        }
-    )
-
-
-def places(connection: Connection, spans: Mapping[int, Sequence[Range]]) -> ErasureRequest:
-    """Return the erasure request for these ranges of items: the ranges, and copies of their words elsewhere."""
-    finder = tombstones.fresh_finder(connection)
-    texts = items.read_texts(connection, spans)
-    units: dict[str, MatchMode] = {}
-    for row, ranges in spans.items():
-        has_paragraphs = items.kind_of(connection, row) in ("document", "note")
-        for start, end in ranges:
-            units.update(dict.fromkeys(_units(texts[row][start:end], has_paragraphs), ANYWHERE))
-    own = {_source_of(connection, row) for row in spans}
-    common = _common(connection, Finder(finder.key, [finder.hash_words(words) for words in units]), own)
-    targets = {words: mode for words, mode in units.items() if words not in common}
-    return ErasureRequest(
-        targets, {row: tuple(ranges) for row, ranges in spans.items()}, remaining_count=len(units) - len(targets)
-    )
-
-
-def _units(text: str, has_paragraphs: bool) -> Iterator[str]:
-    """Yield the texts to look for elsewhere: the whole erased place, and each paragraph if it was `has_paragraphs`."""
-    whole = text.strip()
-    if len(whole) >= LEAST_ANYWHERE and COVER not in whole:
-        yield whole
-    for paragraph in _BLANK_LINES.split(whole) if has_paragraphs else ():
-        if len(paragraph.strip()) >= LEAST_PARAGRAPH and COVER not in paragraph:
-            yield paragraph.strip()
-
-
-def _common(connection: Connection, finder: Finder, own: set[int]) -> set[str]:
-    """Return the words that occur in more than COMMON sources besides their own."""
-    if not finder:
-        return set()
-    sources_by_words: dict[str, set[int]] = {}
-    for batch in _items(connection, 0):
-        texts = items.read_texts(connection, [row for row, _ in batch])
-        for n in finder.suspects([texts[row] for row, _ in batch]):
-            row, source = batch[n]
-            if source not in own:
-                for start, end in finder.find_parts(texts[row]):
-                    sources_by_words.setdefault(texts[row][start:end], set()).add(source)
-    return {words for words, source_ids in sources_by_words.items() if len(source_ids) > COMMON}
-
-
 # --- looking -----------------------------------------------------------------------------------------------
 
 
@@ -200,18 +109,11 @@ def survey(
     return survey_result
 
 
-def finder_of(connection: Connection, request: ErasureRequest) -> Finder:
-    """Return the finder of the wanted words."""
-    blank = tombstones.fresh_finder(connection)
-    word_hashes = [blank.hash_words(words, mode) for words, mode in request.words.items()]
-    return Finder(blank.key, [*word_hashes, *request.foreign_hashes])
-
-
 def _look_at_texts(
     connection: Connection, finder: Finder, survey_result: SurveyResult, progress: Progress, last_row: int
 ) -> None:
     item_count = 0
-    for batch in _items(connection, last_row):
+    for batch in item_batches(connection, last_row):
         rows = [row for row, _ in batch]
         texts = items.read_texts(connection, rows)
         for n in finder.suspects([texts[row] for row in rows]):
@@ -284,24 +186,8 @@ def _names_with(connection: Connection, finder: Finder) -> int:
     return len(finder.suspects(sorted(set(names))))
 
 
-def _items(connection: Connection, last_row: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield all items after a row id, in batches, as (row id, source)."""
-    while batch := [
-        (int(row), int(source))
-        for row, source in connection.execute(
-            "SELECT id, source FROM item WHERE id > ? ORDER BY id LIMIT ?", (last_row, _AT_ONCE)
-        )
-    ]:
-        yield batch
-        last_row = batch[-1][0]
-
-
 def _last(connection: Connection, table: str) -> int:
     return int(next(connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}"))[0])
-
-
-def _source_of(connection: Connection, row: int) -> int:
-    return int(next(connection.execute("SELECT source FROM item WHERE id = ?", (row,)))[0])
 
 
 # --- doing -------------------------------------------------------------------------------------------------
@@ -348,7 +234,7 @@ def forget_traces(connection: Connection, bare: Sequence[int]) -> None:
     hook_sessions.forget_failures(connection)
     answered_calls.forget_words(connection)
     ledger.forget_words(connection, bare)
-    source_rows.forget_files(connection, {_source_of(connection, row) for row in bare})
+    source_rows.forget_files(connection, {source_of_item(connection, row) for row in bare})
 
 
 def _add(survey_result: SurveyResult, more: SurveyResult) -> None:

@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from palazzo.archive import erasure as erasing
-from palazzo.archive.erasure import ErasureRequest, Progress
+from palazzo.archive.erasure import Progress
+from palazzo.archive.erasure_request import ErasureRequest
 from palazzo.store import file_scrub, items, redaction_state, tombstones
 from palazzo.store.database import Connection, Database
 from palazzo.store.tombstones import Erasure

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from palazzo.index.failure_isolation import OtherThingFailed, drawer_label, letter, process_text
-from palazzo.knowledge import contradictions
+from palazzo.knowledge import compared_text, contradictions
 from palazzo.knowledge.clauses import bag
-from palazzo.knowledge.contradictions import ComparedText
+from palazzo.knowledge.compared_text import ComparedText
 from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.knowledge.rules.claim import Claim, candidate
 from palazzo.knowledge.statements import may_claim
@@ -167,7 +167,7 @@ def _read(connection: Connection, rows: Sequence[int], everything: bool = False)
             if high - low <= _LONGEST
         ]
         worth = [entry for entry in passages if everything or may_claim(entry[2], entry[3])]
-        stretches = [_Stretch(item, uid, low, contradictions.tell(text, role)) for item, uid, text, role, low in worth]
+        stretches = [_Stretch(item, uid, low, compared_text.tell(text, role)) for item, uid, text, role, low in worth]
         yield _Read(drawer, stretches, tuple(entry[2] for entry in passages if entry not in worth))
 
 
@@ -381,7 +381,7 @@ def _read_fact(beliefs: Beliefs, version: Version) -> ComparedText:
     words = sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object))
 
     def read() -> ComparedText:
-        text = contradictions.tell(words, "author")
+        text = compared_text.tell(words, "author")
         _ = text.words  # computed here and cached, so that an error in it is this fact's
         return text
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
-from palazzo.archive import device_chain
 from palazzo.derived import (
     async_consumer,
     citation_consumer,
@@ -22,6 +20,17 @@ from palazzo.derived import (
     mention_consumer,
 )
 from palazzo.derived.consumers import activity_of
+from palazzo.derived.primary_checks import (
+    CheckOutcome,
+    check_chain,
+    check_file,
+    check_imports,
+    check_items,
+    check_provenance,
+    check_references,
+    check_variants,
+    summarize,
+)
 from palazzo.errors import EmbedderUnavailable, PalazzoError
 from palazzo.index import retired_drawers
 from palazzo.index.embedder import Embedder
@@ -30,22 +39,17 @@ from palazzo.model import Micros
 from palazzo.store import (
     anchors,
     arrangements,
-    chain_links,
     claim_rows,
     dead_letters,
-    device_rows,
     digest_rows,
     drawer_history,
     drawers,
     failure_fixes,
-    foreign_rows,
     items,
     keyword_table,
     mention_rows,
     retired_keywords,
     source_rows,
-    tombstones,
-    unfinished_imports,
     vector_rows,
 )
 from palazzo.store.database import Connection, Database
@@ -58,7 +62,6 @@ DIGESTS_SAMPLE = 8
 """Number of sessions that are digested again, spread over all sessions."""
 SAME = 0.999
 """Minimum cosine for two vectors to be the same: int8 rounding costs less than 0.0002."""
-_MOST_FINDINGS = 3
 _MOST_DEAD_LETTERS = 100
 EmbedderFactory = Callable[[], Embedder]
 Progress = Callable[[str, int, int], None]
@@ -78,9 +81,9 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
     report = progress or (lambda name, done, total: None)
     with contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader:
         yield from _truth(reader)
-        yield _run_check(reader, "imports", _imports)
-        yield _run_check(reader, "variants", _variants)
-        yield _run_check(reader, "provenance", _provenance)
+        yield _run_check(reader, "imports", check_imports)
+        yield _run_check(reader, "variants", check_variants)
+        yield _run_check(reader, "provenance", check_provenance)
         yield _run_check(reader, "places", _places)
         yield _run_check(reader, "drawers", lambda connection: _drawers(connection, report))
         yield _run_check(reader, "keywords", _keywords)
@@ -101,14 +104,11 @@ def verify_truth(path: Path) -> Iterator[Check]:
         yield from _truth(reader)
 
 
-CheckOutcome = tuple[bool, str]
-
-
 def _truth(reader: Database) -> Iterator[Check]:
-    yield _run_check(reader, "file", _file)
-    yield _run_check(reader, "references", _references)
-    yield _run_check(reader, "chain", _chain)
-    yield _run_check(reader, "items", _items)
+    yield _run_check(reader, "file", check_file)
+    yield _run_check(reader, "references", check_references)
+    yield _run_check(reader, "chain", check_chain)
+    yield _run_check(reader, "items", check_items)
 
 
 def _run_check(database: Database, name: str, check: Callable[[Connection], CheckOutcome]) -> Check:
@@ -119,84 +119,6 @@ def _run_check(database: Database, name: str, check: Callable[[Connection], Chec
         return Check(name, False, f"could not be checked: {error}")
     except Exception as error:  # noqa: BLE001 - a damaged page may hold anything where a number or a text should be
         return Check(name, False, f"contains unreadable data ({type(error).__name__})")
-
-
-# --- the file ----------------------------------------------------------------------------------------------
-
-
-def _file(connection: Connection) -> CheckOutcome:
-    messages = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
-    return messages == ["ok"], "SQLite reports no errors" if messages == ["ok"] else _summary(messages)
-
-
-def _references(connection: Connection) -> CheckOutcome:
-    problems = [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in
-             islice(connection.execute("PRAGMA foreign_key_check"), 20)]  # fmt: skip
-    return not problems, _summary(problems) or "all references are valid"
-
-
-# --- truth -------------------------------------------------------------------------------------------------
-
-
-def _chain(connection: Connection) -> CheckOutcome:
-    """Check that every link follows from the one before it, and that every body matches it: raw bytes and text.
-
-    Links and erasures come after their items; after an interrupted import some of them are still missing.
-    """
-    are_to_come = bool(unfinished_imports.paths(connection))
-    faults = (fault for fault in device_chain.audit(connection) if fault.seq or not are_to_come)
-    breaks = [f"link {fault.seq} (item {fault.item}): {fault.reason}" for fault in islice(faults, 20)]
-    breaks += [f"item {uid.hex()} is marked as erased, but no erasure record explains it"
-               for uid in islice([] if are_to_come else tombstones.find_unproven_items(connection), 20)]  # fmt: skip
-    why = chain_links.absent_links(connection)
-    reasons = ", ".join(f"{number:,} {reason}" for reason, number in why.items() if reason)
-    but = f", except those recorded as absent ({reasons})" if reasons else ""
-    if lost_items := chain_links.lost_items(connection):
-        but += f"; {len(lost_items):,} items cannot be read as they were archived: {_summary(lost_items)}"
-    waits = "; links of an import are still to come" if are_to_come else ""
-    return not breaks, _summary(breaks) or f"{sum(why.values()):,} links, all bodies match the archive{but}{waits}"
-
-
-def _items(connection: Connection) -> CheckOutcome:
-    """Check that every text can be read, and that every part lies within it."""
-    wrong: list[str] = []
-    count = 0
-    for uid, text, codec, parts in connection.execute("SELECT uid, text, text_codec, parts FROM item"):
-        count += 1
-        try:
-            size = len(items.decode_text(text, codec))
-            inside = all(0 <= part.start <= part.end <= size for part in items.load_parts(parts))
-        except Exception as error:  # noqa: BLE001 - zlib, JSON and Unicode have their own; the item is what matters
-            wrong.append(f"item {bytes(uid).hex()} cannot be read ({type(error).__name__})")
-        else:
-            if not inside:
-                wrong.append(f"item {bytes(uid).hex()} has parts outside its text")
-    return not wrong, _summary(wrong) or f"{count:,} items, all readable"
-
-
-def _imports(connection: Connection) -> CheckOutcome:
-    """Check that no import was left incomplete."""
-    interruptions = [f"the import of {path} is incomplete: if it is not still running, import it again"
-             for path in unfinished_imports.paths(connection)]  # fmt: skip
-    return not interruptions, _summary(interruptions) or "none was interrupted"
-
-
-def _variants(connection: Connection) -> CheckOutcome:
-    """Name items that an import had with other words. The words archived here stay, so this is no failure."""
-    variants = [variant.item for variant in foreign_rows.variants(connection)]
-    if not variants:
-        return True, "no imported item has other text than here"
-    return True, f"{len(variants):,} imported items have other text than here; yours are kept: {_summary(variants)}"
-
-
-def _provenance(connection: Connection) -> CheckOutcome:
-    """Report segments that were refused, and words lost without a known erasure. Neither is damage."""
-    problems = [f"remote '{refusal.remote}': {refusal.reason}" for refusal in device_rows.refusals(connection)]
-    unproven = [uid.hex() for uid in device_rows.unproven(connection)]
-    if unproven:
-        count = f"{len(unproven):,} item{'' if len(unproven) == 1 else 's'}"
-        problems.append(f"{count} lost their words without a known erasure: {_summary(unproven)}")
-    return True, _summary(problems) or "everything received through remotes is from devices that may write"
 
 
 # --- what is derived ---------------------------------------------------------------------------------------
@@ -226,7 +148,7 @@ def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
     stray = drawers.count_drawers(connection) - count
     if stray:
         wrong.append(f"{stray} drawers belong to no source")
-    return not wrong, _summary(wrong) or f"{count:,} drawers, all match the archive"
+    return not wrong, summarize(wrong) or f"{count:,} drawers, all match the archive"
 
 
 def _places(connection: Connection) -> CheckOutcome:
@@ -246,7 +168,7 @@ def _keywords(connection: Connection) -> CheckOutcome:
     )
     sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword')")]
     if sound != ["ok"]:
-        return False, f"the index is damaged: {_summary(sound)}"
+        return False, f"the index is damaged: {summarize(sound)}"
     if missing or index_count != drawer_count:
         return (
             False,
@@ -276,8 +198,8 @@ def _past(connection: Connection, progress: Progress) -> CheckOutcome:
         wrong.append(f"{index_count:,} states are indexed instead of {state_count:,}")
     sound = [str(row) for (row,) in connection.execute("PRAGMA integrity_check('keyword_retired')")]
     if sound != ["ok"]:
-        wrong.append(f"the index is damaged: {_summary(sound)}")
-    return not wrong, _summary(wrong) or f"{state_count:,} earlier states, all match the acts and versions"
+        wrong.append(f"the index is damaged: {summarize(sound)}")
+    return not wrong, summarize(wrong) or f"{state_count:,} earlier states, all match the acts and versions"
 
 
 def _claims(connection: Connection) -> CheckOutcome:
@@ -388,7 +310,7 @@ def _set_aside(connection: Connection) -> CheckOutcome:
         for letter in dead_letters.all_letters(connection)
     ]
     remedy = "; 'palazzo repair' and the next release of Palazzo process them again"
-    detail = f"{_summary(problems, _MOST_DEAD_LETTERS)}{remedy}" if problems else "every text was processed"
+    detail = f"{summarize(problems, _MOST_DEAD_LETTERS)}{remedy}" if problems else "every text was processed"
     return not problems, detail
 
 
@@ -481,9 +403,3 @@ def _compare_vectors(
             f"{wrong} of {len(sample)} differ from the embedder's result (least cosine {float(cosines.min()):.3f})",
         )
     return True, f"{len(sample)} computed again, all match"
-
-
-def _summary(findings: list[str], most: int = _MOST_FINDINGS) -> str:
-    """Return the first findings, and the number of the others."""
-    more = len(findings) - most
-    return "; ".join(findings[:most]) + (f"; and {more} more" if more > 0 else "")

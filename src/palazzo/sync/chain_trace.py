@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.sync import segments
+from palazzo.sync import segment_sequence
 from palazzo.sync.record_lines import from_line
 from palazzo.sync.record_types import Link
 from palazzo.sync.remotes import Remote
@@ -21,7 +21,7 @@ def links_told(
     hashes: dict[int, bytes] = {}
     if head is None:
         return hashes
-    segment_contents = segments.follow(
+    segment_contents = segment_sequence.follow(
         lambda name: transport.read(uid, name), remote_state.names.get(uid, ()), head, None, palace, cipher, key
     )
     for segment in segment_contents:

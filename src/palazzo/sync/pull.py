@@ -21,7 +21,7 @@ from palazzo.store import device_rows, redaction_state, remote_rows
 from palazzo.store.database import Connection, Database
 from palazzo.store.device_rows import Right
 from palazzo.store.remote_rows import LastSegment, RemoteRow
-from palazzo.sync import device_rights, segments
+from palazzo.sync import device_rights, segment_sequence, segments
 from palazzo.sync import hybrid_clock as clocks
 from palazzo.sync.device_register import FULL, DeviceRegister
 from palazzo.sync.field_codecs import BadRecord
@@ -29,7 +29,7 @@ from palazzo.sync.hybrid_clock import Skew
 from palazzo.sync.merge import Report, merge
 from palazzo.sync.merge_items import link_unlinked
 from palazzo.sync.own_heads import PENDING, forged_head, own_head
-from palazzo.sync.push import Progress, fingerprint
+from palazzo.sync.push_delta import Progress, fingerprint
 from palazzo.sync.record_lines import NewerFormat, from_line
 from palazzo.sync.record_types import Header, Item, Link, Record
 from palazzo.sync.remote_erasures import seek
@@ -230,7 +230,7 @@ def count_new(database: Database, remote: RemoteRow, transport: Remote, device: 
 
 def _count(remote_state: RemoteState, heads: Iterable[Head], last_read: Mapping[str, SegmentName]) -> int:
     return sum(
-        len(segments.unread(remote_state.names.get(head.device, ()), head, last_read.get(head.device)))
+        len(segment_sequence.unread(remote_state.names.get(head.device, ()), head, last_read.get(head.device)))
         for head in heads
     )
 
@@ -278,7 +278,7 @@ def _follow_device(
         return content
 
     try:
-        yield from segments.follow(
+        yield from segment_sequence.follow(
             fetch,
             remote_state.names.get(head.device, ()),
             head,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from palazzo.archive import erasure as erasing
-from palazzo.archive.erasure import ErasureRequest, Progress
+from palazzo.archive.erasure import Progress
+from palazzo.archive.erasure_request import ErasureRequest
 from palazzo.model import Micros
 from palazzo.store import file_scrub, tombstones
 from palazzo.store.database import Database

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from hashlib import blake2b
 from typing import Any, Protocol, Self, TypeVar
 
 import zstandard
 
-from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
+from palazzo.errors import SegmentRefused, SegmentUnreadable
 from palazzo.model import Micros
 from palazzo.sync import segment_frames
 from palazzo.sync.device_cards import Card, Signer
@@ -40,15 +40,11 @@ _WINDOW = 128 * 1024 * 1024
 _MOST = 10**12
 """No epoch, number or device clock (in microseconds: the year 33,658) reaches a million times this value."""
 
-_STAYS_SO = "If this persists, 'palazzo sync init ADDRESS --again' and a push on that device upload everything again."
+REMEDY = "If this persists, 'palazzo sync init ADDRESS --again' and a push on that device upload everything again."
 
 _NAME = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})-([0-9a-f]{40})\.seg")
 _DEVICE = re.compile(r"[0-9a-f]{32}")
 _HASH = re.compile(r"[0-9a-f]{40}")
-
-
-Fetch = Callable[["SegmentName"], bytes]
-"""Returns a segment's bytes."""
 
 
 class Cipher(Protocol):
@@ -114,16 +110,6 @@ class SegmentContent:
     name: SegmentName
     lines: tuple[bytes, ...]
     card: Card | None = None
-
-
-class Judge(Protocol):
-    """Decides whether segments come from a device that may write."""
-
-    def is_proven(self, segment: SegmentContent) -> bool:
-        """Return whether its device wrote a segment; False if only a later one can prove it. May raise
-        SegmentRefused.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +216,7 @@ def read(
     if digest(content) != name.hash:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is damaged or incomplete; wait until it is "
-            f"copied, and pull again. {_STAYS_SO}"
+            f"copied, and pull again. {REMEDY}"
         )
     frames = content if cipher is None else cipher.open(content)
     if key and not segment_frames.has_proof(frames, key):
@@ -255,100 +241,6 @@ def read(
     return SegmentContent(header, name, tuple(lines), card)
 
 
-def unread(names: Iterable[SegmentName], head: Head, last_read: SegmentName | None) -> list[SegmentName | None]:
-    """Return, in order, which of a device's segments are new to a reader that has read up to `last_read`.
-
-    None marks a segment that is missing, or for which there are several candidates: `follow` then asks the one after
-    it. Raises RemoteRewritten if `last_read` no longer precedes the head.
-    """
-    first = 1
-    if last_read is not None:
-        if (head.epoch, head.n) < (last_read.epoch, last_read.n):
-            raise RemoteRewritten(_rewritten(head.device, "went back"))
-        if (head.epoch, head.n) == (last_read.epoch, last_read.n) and head.hash != last_read.hash:
-            raise RemoteRewritten(_rewritten(head.device, "has a different history"))
-        if head.epoch == last_read.epoch:
-            first = last_read.n + 1
-    claims: dict[int, list[SegmentName]] = {}
-    for name in names:
-        if name.epoch == head.epoch and first <= name.n < head.n:
-            claims.setdefault(name.n, []).append(name)
-    between = [claims.get(n, []) for n in range(first, head.n)]
-    segment_names: list[SegmentName | None] = [
-        candidates[0] if len(candidates) == 1 else None for candidates in between
-    ]
-    return [*segment_names, head.name] if head.n >= first else segment_names
-
-
-def follow(
-    fetch: Fetch,
-    names: Sequence[SegmentName],
-    head: Head,
-    last_read: SegmentName | None,
-    palace: str,
-    cipher: Cipher | None = None,
-    key: bytes = b"",
-    judge: Judge | None = None,
-) -> Iterator[SegmentContent]:
-    """Yield, in order, what a device has written since `last_read`; each segment is checked, and follows the one before
-    it.
-
-    The `judge` says of each whether its device wrote it. A segment without a signature is proven by a later signed one,
-    which names its predecessor by hash.
-
-    `fetch` gives the bytes of a segment, `names` are those that exist. A yielded segment is valid whatever comes later.
-    Raises RemoteRewritten, SegmentUnreadable, WrongKey, and what `fetch` raises.
-    """
-    unread_names = unread(names, head, last_read)
-    for at in range(len(unread_names) - 2, -1, -1):  # of those that claim one number it is the one that the next names
-        next_name = unread_names[at + 1]
-        if unread_names[at] is None and next_name is not None:
-            previous = read(fetch(next_name), next_name, head.device, palace, cipher, key).header.previous
-            claimed_name = SegmentName(next_name.epoch, next_name.n - 1, previous)
-            unread_names[at] = claimed_name if claimed_name in names else None
-    previous_name = last_read if last_read is not None and last_read.epoch == head.epoch else None
-
-    def open_segment(name: SegmentName) -> SegmentContent:
-        return read(fetch(name), name, head.device, palace, cipher, key)
-
-    proven_to = 0
-    for number, name in enumerate(unread_names, head.n - len(unread_names) + 1):
-        if name is None:
-            raise SegmentUnreadable(
-                f"Segment {head.epoch}-{number} of device {head.device[:8]} has not arrived yet; wait until it is "
-                f"copied, and pull again. {_STAYS_SO}"
-            )
-        segment = open_segment(name)
-        if segment.header.previous != (previous_name.hash if previous_name else ""):
-            raise RemoteRewritten(_rewritten(head.device, "has a different history"))
-        if judge is not None and not judge.is_proven(segment) and number > proven_to:
-            proven_to = _proven_to(unread_names[number - 1 - (head.n - len(unread_names)) :], open_segment, judge)
-        yield segment
-        previous_name = name
-
-
-def _proven_to(
-    names: Sequence[SegmentName | None], open_segment: Callable[[SegmentName], SegmentContent], judge: Judge
-) -> int:
-    """Return the number of the first signed segment that proves the first of these; SegmentRefused if none."""
-    first = names[0]
-    assert first is not None  # noqa: S101 - it was read
-    previous = first.hash
-    for name in names[1:]:
-        if name is None:
-            break
-        later = open_segment(name)
-        if later.header.previous != previous:
-            break
-        if judge.is_proven(later):
-            return name.n
-        previous = name.hash
-    raise SegmentRefused(
-        f"Segment {first.epoch}-{first.n} is not signed, although its device has signed others; nothing of it was "
-        "pulled. Update Palazzo on that device, and push from there."
-    )
-
-
 def dump_head(head: Head) -> bytes:
     """Return the content of the file `head`."""
     return _dump(head) + b"\n"
@@ -368,13 +260,6 @@ def load_head(content: bytes, device: str) -> Head:
 def is_device(name: str) -> bool:
     """Return whether a directory's name is a device ID."""
     return _DEVICE.fullmatch(name) is not None
-
-
-def _rewritten(device: str, reason: str) -> str:
-    return (
-        f"The remote was rewritten: what device {device[:8]} had pushed there {reason}, so nothing more of it is "
-        "pulled; if someone restored it deliberately, 'palazzo sync init ADDRESS --again' reads it again."
-    )
 
 
 def _fill_segments(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[list[bytes]]:

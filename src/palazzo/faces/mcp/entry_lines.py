@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 
 from palazzo.faces.mcp.tool import Answer
 from palazzo.features.search.hits import HitSource, HitView, NeighbourView, TurnView
-from palazzo.features.search.show import ShowEntry
+from palazzo.features.search.show_results import ShowEntry
 from palazzo.model import Micros
 from palazzo.security.display_names import plain_name, quoted_name, shown_place
 from palazzo.security.fences import fence_text

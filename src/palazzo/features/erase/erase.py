@@ -19,7 +19,8 @@ from palazzo.operations import source_filter
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 if TYPE_CHECKING:
-    from palazzo.archive.erasure import ErasureRequest, SurveyResult
+    from palazzo.archive.erasure import SurveyResult
+    from palazzo.archive.erasure_request import ErasureRequest
     from palazzo.archive.written_files_registry import TraceReport
     from palazzo.features.erase.erased_backups import BackupErasure
     from palazzo.operations.context import Context
@@ -160,7 +161,7 @@ def _has_unfinished_erase(context: Context) -> bool:
 
 
 def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
-    from palazzo.archive import erasure, pattern_matches
+    from palazzo.archive import erasure_request, pattern_matches
 
     if request.match is not None:
         if not request.match:
@@ -168,11 +169,11 @@ def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
         matches = pattern_matches.matches(context.palace_path, request.match, context.report)
         if not matches:
             raise NotFound(f"{_describe_request(request)} does not occur in the palace. Nothing was erased.")
-        return erasure.matched_words(matches)
+        return erasure_request.matched_words(matches)
     if request.secrets:
-        return erasure.matched_words(dict.fromkeys(_secrets(context), True))
+        return erasure_request.matched_words(dict.fromkeys(_secrets(context), True))
     with context.reading().database.snapshot() as connection:
-        return erasure.places(connection, _spans(context, connection, request))
+        return erasure_request.places(connection, _spans(context, connection, request))
 
 
 def _secrets(context: Context) -> set[str]:

@@ -15,7 +15,7 @@ from palazzo.text.word_forms import terms
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
     from palazzo.features.search.search import SearchResult
-    from palazzo.features.search.show import ShowEntry, ShowResult
+    from palazzo.features.search.show_results import ShowEntry, ShowResult
     from palazzo.features.wakeup.wake_up import WakeUpResult
 
 

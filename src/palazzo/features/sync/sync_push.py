@@ -10,7 +10,7 @@ from palazzo.operations.operation import About, Operation
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.remote_rows import RemoteRow
-    from palazzo.sync.push import PushReport
+    from palazzo.sync.push_delta import PushReport
 
 
 @dataclass(frozen=True, slots=True)

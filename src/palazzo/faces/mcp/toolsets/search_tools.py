@@ -15,7 +15,7 @@ from palazzo.features.branches.branch_labels import shown_name
 from palazzo.features.branches.diff import DiffResult
 from palazzo.features.diary.diary_read import DiaryReadResult
 from palazzo.features.search.search import SearchResult
-from palazzo.features.search.show import ShowResult
+from palazzo.features.search.show_results import ShowResult
 from palazzo.features.wakeup.proactive_context import ProactiveContextResult, ThreadView
 from palazzo.features.wakeup.wake_up import WakeUpResult
 from palazzo.injection.wake_up_text import MORE

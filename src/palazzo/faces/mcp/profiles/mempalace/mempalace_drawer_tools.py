@@ -27,7 +27,7 @@ from palazzo.features.search.check_duplicate import CheckDuplicateResult
 from palazzo.features.search.hits import HitView
 from palazzo.features.search.list_drawers import ListDrawersResult
 from palazzo.features.search.search import SearchResult
-from palazzo.features.search.show import ShowEntry, ShowResult
+from palazzo.features.search.show_results import ShowEntry, ShowResult
 
 _TOKENS = 5000
 """Maximum tokens of found text: about as much as an answer may contain."""

@@ -21,7 +21,7 @@ from palazzo.faces.mcp.tool import CHANGES, Answer, Argument, CallArguments, Too
 from palazzo.features.notes.context_summary import ContextSummaryResult
 from palazzo.features.notes.forget import ForgetResult
 from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.search.show import ShowResult
+from palazzo.features.search.show_results import ShowResult
 from palazzo.text.count_phrases import count_noun
 
 # --- forget ------------------------------------------------------------------------------------------------

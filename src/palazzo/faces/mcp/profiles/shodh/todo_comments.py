@@ -18,7 +18,7 @@ from palazzo.features.notes.forget import ForgetResult
 from palazzo.features.notes.remember import RememberResult
 from palazzo.features.notes.update_drawer import UpdateDrawerResult
 from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.search.show import ShowResult
+from palazzo.features.search.show_results import ShowResult
 from palazzo.features.tasks.todo_list import TodoListResult
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{32}")
