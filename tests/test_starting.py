@@ -177,6 +177,6 @@ def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_pat
     stream.close()
     assert greeting["version"] == f"{__version__}.post9"
     stream, _ = rpc.greet(machine.where, {"want": "stop", "any": True})
-    while stream.read() is not None:  # until the connection was closed
+    while stream.read() is not None:  # until it has ended
         pass
     stream.close()

@@ -54,13 +54,13 @@ def test_any_bytes_come_back_from_any_packs(raws: list[bytes], batch: int) -> No
 
 
 def test_the_same_id_with_other_bytes_is_kept_as_a_variant(palace: Palace) -> None:
-    first = said(0, "user", "unchanged")
+    first = said(0, "user", "as it was")
     other = replace(first, text="as it became", raw=b"other bytes\n", ordinal=10)
     file_rows(palace, [first])
     (receipt,) = file_rows(palace, [other])
     assert (receipt.added, receipt.variants) == (1, 1)
     assert bytes_of(palace, SESSION) == (first.raw or b"") + b"other bytes\n"
-    assert [drawer.text for drawer in drawers(palace)] == ["unchanged"]
+    assert [drawer.text for drawer in drawers(palace)] == ["as it was"]
     with palace.database.snapshot() as connection:
         variant = items.read_item(connection, receipt.rows[0])
     assert (variant.kind, variant.text, variant.meta["variant_of"]) == ("noise", "as it became", first.id)

@@ -1,4 +1,4 @@
-"""Erasing: what went is in no file, does not come back, and all that stayed is unchanged."""
+"""Erasing: what went is in no file, does not come back, and all that stayed is as it was."""
 
 from __future__ import annotations
 

@@ -53,5 +53,5 @@ def test_rows_that_are_not_understood_are_counted_and_named(palazzo: Command, ho
 
 
 def test_what_a_run_says_it_brought_is_what_is_there_then(palazzo: Command) -> None:
-    sessions = Path(__file__).parent.parent / "fixtures" / "claude-code"  # example lies in two files
+    sessions = Path(__file__).parent.parent / "fixtures" / "claude-code"  # one of them lies in two files
     assert palazzo.json("mine", str(sessions))["drawers"] == palazzo.json("status")["drawers"] > 0

@@ -37,7 +37,7 @@ class Programs:
     def run(
         self, *words: str | Path, program: str = "mempalace", stdin: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run example."""
+        """Run one of them."""
         return run_program([self.directory / program, *words], stdin, variables)
 
     def python(self, *words: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:

@@ -39,7 +39,7 @@ def processes_of(palace: Path) -> list[bytes]:
     """The command lines of processes that were started for a palace."""
     lines = []
     for one in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):  # it has just stopped
+        with suppress(OSError):  # it has just ended
             lines.append(one.read_bytes())
     return [line for line in lines if bytes(palace) in line]
 

@@ -62,7 +62,7 @@ def asking(session: str, turn: int, machine: Machine) -> dict[str, Any]:
 def test_of_a_day_s_session_every_message_is_kept_once_and_nothing_is_told_twice(
     machine: Machine, tmp_path: Path
 ) -> None:
-    """Payloads as the host was seen to send them, each with the transcript as far unchanged written by then."""
+    """Payloads as the host was seen to send them, each with the transcript as far as it was written by then."""
     written = as_of_now(TRANSCRIPT.read_text("utf-8")).replace("/home/dev/acme", str(machine.project)).encode()
     lines = written.splitlines(keepends=True)
     transcript = machine.transcripts / TRANSCRIPT.name

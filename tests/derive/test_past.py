@@ -1,4 +1,4 @@
-"""As of any day the palace is unchanged: compared with a plain model of a year in which everything happens."""
+"""As of any day the palace is as it was: compared with a plain model of a year in which everything happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything derived can be lost, wholly or in part, and comes out of truth unchanged."""
+"""Everything derived can be lost, wholly or in part, and comes out of truth as it was."""
 
 from __future__ import annotations
 

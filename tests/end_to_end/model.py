@@ -188,7 +188,7 @@ _NUMBERS = itertools.count(1)
 
 
 def _name(request: Request, call: Call) -> str:
-    """The tool as the host offers it; unchanged asked for where it is not among them, and the host says so."""
+    """The tool as the host offers it; as it was asked for where it is not among them, and the host says so."""
     offered = sorted((one for one in request.tools if one.endswith(call.tool)), key=len)
     return offered[0] if offered else call.tool
 

@@ -155,7 +155,7 @@ def gemini(turns: list[Turn]) -> bytes:
 
 
 def gemini_text(turns: list[Turn]) -> bytes:
-    """A session in one JSON text, unchanged until early 2026."""
+    """A session in one JSON text, as it was until early 2026."""
     return json.dumps({**GEMINI_HEADER, "messages": gemini_messages(turns)}, indent=2).encode()
 
 

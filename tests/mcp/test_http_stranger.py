@@ -75,7 +75,7 @@ def test_another_user_of_the_machine_cannot_have_the_owners_files_read(tmp_path:
     palazzo(variables, "init", str(private))
 
     with serve(variables) as (address, complaint):
-        if address:  # unchanged before each request needed a token
+        if address:  # as it was before each request needed a token
             assert SECRET not in attack(stranger, address, private_file, "")
         assert re.search("no token .*palazzo token add", complaint)
 

@@ -232,7 +232,7 @@ def session_of(tmp_path: Path) -> str:
 
 
 def grown(tmp_path: Path, turns: list[int]) -> Iterator[bytes]:
-    """The database unchanged when each of these turns had ended."""
+    """The database as it was when each of these turns had ended."""
     whole = opencode_samples.unpack("1.18.33-18-turns.db", tmp_path, "whole.db")
     ended = tmp_path / "ended.db"
     for n in turns:

@@ -84,7 +84,7 @@ def test_each_stop_keeps_what_is_new_and_nothing_twice(context: Context, transcr
         stop(context, transcript)
         stop(context, transcript)
     kept = texts(context)
-    beginnings = [turn["user"][:25] for turn in EXPECTED]  # example goes on with a key, which is not kept
+    beginnings = [turn["user"][:25] for turn in EXPECTED]  # one of them goes on with a key, which is not kept
     assert [sum(text.startswith(one) for text in kept) for one in beginnings] == [1] * len(EXPECTED)
     assert all(any(turn["assistant_final"] in text for text in kept) for turn in EXPECTED)
 

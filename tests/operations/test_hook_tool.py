@@ -99,7 +99,7 @@ def test_a_command_that_says_it_failed_is_a_failure_whatever_its_exit_code(conte
 
 
 def test_an_edited_file_is_named_from_the_root_of_its_project(context: Context, ask: Ask) -> None:
-    """Also where the project lay then. What lies elsewhere stays unchanged named, and so does what was quoted."""
+    """Also where the project lay then. What lies elsewhere stays as it was named, and so does what was quoted."""
     with context.writing().database.transaction() as connection:
         place_rows.file_project(connection, context.project.identity, context.project_wing, "/srv/api")
     for n, (file, shown) in enumerate(

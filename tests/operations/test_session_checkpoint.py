@@ -1,4 +1,4 @@
-"""What a session came to is entered in its agent's diary when the connection closes, if that is wanted, and once."""
+"""What a session came to is entered in its agent's diary when it has ended, if that is wanted, and once."""
 
 from __future__ import annotations
 

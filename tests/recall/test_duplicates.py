@@ -12,7 +12,7 @@ from palazzo.palace import Palace
 LONG = "\n\n".join(
     f"Paragraph {n} tells of the {n * 37}th crane that came down to the river that day." for n in range(90)
 )
-TEXT = "The retries double after each failure, up to a minute, and jitter is added to every example."
+TEXT = "The retries double after each failure, up to a minute, and jitter is added to every one of them."
 
 
 def found(palace: Palace, text: str, wing: str | None = None, threshold: float = 0.9) -> list[tuple[str, float]]:

@@ -38,10 +38,10 @@ _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxdict = 2
 _SHORT.maxlevel = 1
 _WORDS: Mapping[type, str] = {
-    str: "a text",
+    str: "a string",
     bytes: "bytes in base64",
     bool: "true or false",
-    int: "a whole number",
+    int: "an integer",
     float: "a number",
     Path: "a path",
     types.NoneType: "null",

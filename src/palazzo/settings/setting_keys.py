@@ -60,7 +60,7 @@ class Key:
             case "flag":
                 return "true or false"
             case "number":
-                return f"a whole number from {self.least} to {self.most}"
+                return f"an integer from {self.least} to {self.most}"
             case "choice":
                 return f"one of {', '.join(self.choices)}"
             case "list":

@@ -13,8 +13,8 @@ Schema = Mapping[str, Any]
 
 _PLAIN: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WORDS = {
-    "string": "a text",
-    "integer": "a whole number",
+    "string": "a string",
+    "integer": "an integer",
     "number": "a number",
     "boolean": "true or false",
     "array": "a list",
