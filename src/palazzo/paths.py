@@ -35,6 +35,11 @@ def data_place(environment: Mapping[str, str] = os.environ) -> str:
     return os.path.join(environment.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), APPLICATION)
 
 
+def import_root() -> str:
+    """Return the directory that contains this package, as an import path."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
 def has_packages(directory: str) -> bool:
     """Return whether this interpreter, also in another process, finds packages in a directory by default.
 

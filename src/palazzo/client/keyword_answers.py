@@ -134,7 +134,7 @@ def is_paused(palace: str) -> bool:
 
 def find_packages() -> None:
     """Make APSW importable: next to this package, and where this Python has its packages."""
-    package_root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package_root = paths.import_root()
     prefix = os.path.dirname(os.path.dirname(sys.executable))
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     own = ("Lib",) if sys.platform == "win32" else ("lib", version)

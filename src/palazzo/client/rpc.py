@@ -141,7 +141,7 @@ def build() -> str:
 
     For an installed package only one file is checked; for a working directory, all files.
     """
-    package = os.path.dirname(os.path.abspath(__file__))
+    package = os.path.join(paths.import_root(), "palazzo")
     if os.path.basename(os.path.dirname(package)) in ("site-packages", "dist-packages"):
         return f"{os.stat(__file__).st_mtime_ns}.1"
     newest = count = 0
@@ -328,7 +328,7 @@ def _collect(pid: int) -> None:
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's environment, with import paths that are valid wherever the process runs."""
     environment = dict(variables)
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root = paths.import_root()
     parts = [os.path.abspath(part) for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
     if root not in parts and not paths.has_packages(root):
         parts.insert(0, root)

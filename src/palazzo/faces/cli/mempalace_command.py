@@ -339,7 +339,8 @@ def _remark(sentence: str) -> None:
 
 def _become(words: list[str]) -> NoReturn:
     """Replace this process with Palazzo, or with the module that `-m` names."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    # This file runs by its path: nothing of the package can be imported yet.
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     if words[0] == "-m":
         sys.path.append(root)
         from palazzo.client import launcher

@@ -64,7 +64,7 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
 
     check_text("reminder", request.text)
     if request.at is None and request.file is None and request.topic is None:
-        raise UsageError("Give at least one of --at with a time, --on-file with a path and --on-topic with some words.")
+        raise UsageError("Set at least one of --at (a time), --on-file (a path) and --on-topic (some words).")
     by = speaker(request.by)
     belief = whom_to_believe(context, request.wing)
     at = _moment(context, request.at)

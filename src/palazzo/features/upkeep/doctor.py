@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import palazzo
 from palazzo import __version__
 from palazzo.client import startup
 from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
@@ -84,7 +85,7 @@ def _python(context: Context) -> Iterator[Diagnosis]:
     from palazzo.store.palace_overview import sqlite_version
 
     yield Diagnosis("python", True, f"{platform.python_version()} at {sys.executable}")
-    package_directory = Path(__file__).resolve().parents[1]
+    package_directory = Path(palazzo.__file__).resolve().parent
     yield Diagnosis("package", True, f"palazzo {__version__} at {package_directory}, SQLite {sqlite_version()}")
 
 

@@ -76,11 +76,11 @@ def _several(notice: str, facts: Iterable[FactView]) -> Answer:
     return rows(notice, "facts", [told_fact(fact) for fact in facts], fact_line)
 
 
-_SUBJECT = Argument("subject", "A person, service or thing.")
-_PREDICATE = Argument("predicate", "For example: uses, listens on, is owned by.")
+_SUBJECT = Argument("subject", "Person, service or thing.")
+_PREDICATE = Argument("predicate", "Such as uses, listens on, is owned by.")
 _OBJECT = Argument("object")
 _WING = Argument("wing", "Another wing.")
-_EVERYWHERE = Argument("everywhere", "Applies to all projects.")
+_EVERYWHERE = Argument("everywhere", "In all projects.")
 _ALL_WINGS = Argument("everywhere", "Include all projects.")
 _HELD_EVERYWHERE = Argument("everywhere", "Replace the fact that holds in all projects.")
 _FACTS = shape(notice=TEXT, facts=LIST)
@@ -111,7 +111,7 @@ def _answer_query(result: KgQueryResult, call: CallArguments) -> Answer:
 KG_QUERY = Tool(
     name="kg_query",
     operation="kg_query",
-    description="Get facts about a person, service or thing: those that hold now, or held at a given time.",
+    description="Get facts about a person, service or thing, as of now or a given time.",
     arguments=(
         Argument("entity"),
         Argument("as_of", "What held at this time."),

@@ -36,13 +36,13 @@ REMEMBER = Tool(
     name="remember",
     operation="remember",
     description=(
-        "Save one thing for later sessions, word for word: a decision and its reason, a finding, a preference. Files "
-        "and transcripts are saved without this."
+        "Save a decision and its reason, a finding or a preference for later sessions, word for word. Files and "
+        "transcripts are saved automatically."
     ),
     arguments=(
-        Argument("text", "Must be understandable without this session."),
-        Argument("wing", "A project other than the current one."),
-        Argument("room", "Topic, to override the automatic choice."),
+        Argument("text", "Understandable without this session."),
+        Argument("wing", "A project other than this one."),
+        Argument("room", "Topic; chosen by rules if omitted."),
         Argument("kind", "decision, learning, error, task, or your own word."),
         Argument("tags"),
         Argument("anchors", "Files it is about: PATH[:L1-L2]."),
@@ -73,7 +73,7 @@ def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
 FORGET = Tool(
     name="forget",
     operation="forget",
-    description="Remove wrong or unwanted content from search. Only shows what it would do unless dry_run is false.",
+    description="Remove wrong or unwanted content from search. Only a preview unless dry_run is false.",
     arguments=(
         Argument("ids", "Ids of drawers or notes.", is_required=True, schema={"minItems": 1}),
         Argument("dry_run", default=True),

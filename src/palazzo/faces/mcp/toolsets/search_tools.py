@@ -71,17 +71,17 @@ SEARCH = Tool(
     name="search",
     operation="search",
     description=(
-        "Find what was said, decided, tried or written earlier, in all projects and sessions. Use it before you ask "
-        "the person or redo something."
+        "Find what was said, decided, tried or written earlier, in all projects and sessions. Use it before asking "
+        "the person or redoing work."
     ),
     arguments=(
-        Argument("query", "In your own words; or names, a path, an exact error message."),
+        Argument("query", "Your own words, names, a path or an exact error message."),
         Argument("wing", "Only this project or person."),
         Argument("room", "Only this topic."),
-        Argument("since", "From this time on: 2026-03-04, 3d, monday."),
+        Argument("since", "From this time: 2026-03-04, 3d, monday."),
         Argument("until", "Before then."),
         Argument("limit", schema={"minimum": 1, "maximum": 30}),
-        Argument("include_external", "Include web pages and other untrusted content.", "external", default=False),
+        Argument("include_external", "Also untrusted content, such as web pages.", "external", default=False),
     ),
     fields=_fill_search,
     answer=_answer_search,
@@ -158,8 +158,8 @@ READ = Tool(
     operation="show",
     description="Read a whole hit, note, session or fact, and its context.",
     arguments=(
-        Argument("id", "An id, or the beginning of one."),
-        Argument("context", "Number of drawers before and after it to include.", schema={"minimum": 0, "maximum": 10}),
+        Argument("id", "An id or its beginning."),
+        Argument("context", "Drawers before and after it to include.", schema={"minimum": 0, "maximum": 10}),
         Argument("offset", "Character to start at.", None, {"type": "integer", "minimum": 0}, 0),
     ),
     answer=_read,
@@ -201,8 +201,8 @@ def _answer_wake_up(result: WakeUpResult, call: CallArguments) -> Answer:
 WAKE_UP = Tool(
     name="wake_up",
     operation="wake_up",
-    description="Get oriented when you start work: what is open, due and decided, and what was done last.",
-    arguments=(Argument("wing", "A project other than the current one."),),
+    description="Get oriented when you start: open and due tasks, decisions, last work.",
+    arguments=(Argument("wing", "A project other than this one."),),
     fields=lambda given: {"agent": given.host or None},
     answer=_answer_wake_up,
     output=shape(notice=TEXT, text=TEXT),
@@ -275,14 +275,14 @@ PROACTIVE_CONTEXT = Tool(
     name="proactive_context",
     operation="proactive_context",
     description="Get memories, due reminders, to-dos and facts relevant to the current words. Usually none.",
-    arguments=(Argument("context", "What is being said or done now."), Argument("files", "Files in use.")),
+    arguments=(Argument("context", "The current words or action."), Argument("files", "Files in use.")),
     fields=lambda given: {"agent": given.host or None},
     answer=_called_for,
     output=shape(notice=TEXT, memories=LIST),
 )
 
 PROACTIVE_CONTEXT_IN_FULL = PROACTIVE_CONTEXT.with_arguments(
-    Argument("wing", "A project other than the current one."),
+    Argument("wing", "A project other than this one."),
     Argument("filed_as", "Only notes of these kinds: decision, learning, …"),
     Argument("limit", "Limit for each kind.", schema={"minimum": 1, "maximum": 20}),
     Argument("budget", "Token limit for the whole result.", schema={"minimum": 1, "maximum": 4000}),
@@ -314,7 +314,7 @@ def _fill_agent(call: CallArguments) -> Mapping[str, Any]:
     return {"agent": call["agent"] or call.host or "agent"}
 
 
-AGENT = Argument("agent", "Agent name; yours if omitted.", None, {"type": "string"})
+AGENT = Argument("agent", "Agent name; default: yours.", None, {"type": "string"})
 
 DIARY_READ = Tool(
     name="diary_read",

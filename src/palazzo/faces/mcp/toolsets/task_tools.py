@@ -88,7 +88,7 @@ TODO_ADD = Tool(
     arguments=(
         Argument("text"),
         Argument("due", "friday, 2026-03-04, 'in 2 days'."),
-        Argument("wing", "A project other than the current one."),
+        Argument("wing", "A project other than this one."),
     ),
     hints=ADDS,
     fields=lambda given: {"by": given.host},
@@ -156,7 +156,7 @@ REMIND = Tool(
         Argument("at", "'tomorrow 9:00', 'next friday', 2026-03-04."),
         Argument("file", "When this file, or one below this directory, is opened."),
         Argument("topic", "When all these words come up."),
-        Argument("wing", "A project other than the current one."),
+        Argument("wing", "A project other than this one."),
     ),
     hints=ADDS,
     fields=lambda given: {"by": given.host},

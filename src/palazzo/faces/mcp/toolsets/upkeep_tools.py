@@ -57,7 +57,7 @@ def _status(result: StatusResult, call: CallArguments) -> Answer:
 STATUS = Tool(
     name="status",
     operation="status",
-    description="Show what the memory contains, by project, and whether it is in order.",
+    description="Show what the memory contains, by project, and its state.",
     answer=_status,
     output=shape(drawers=NUMBER, index=TEXT, wings=OBJECT),
 )
