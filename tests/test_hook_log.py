@@ -30,14 +30,24 @@ def logged(variables: dict[str, str]) -> str:
             "codex",
             "UserPromptSubmit",
             b'["a secret"]',
-            "hook codex UserPromptSubmit: the payload is no object but a list",
+            "hook codex UserPromptSubmit: the payload is not an object but a list",
         ),
-        ("codex", "PostToolUse", b"null", "hook codex PostToolUse: the payload is no object but a NoneType"),
+        ("codex", "PostToolUse", b"null", "hook codex PostToolUse: the payload is not an object but a NoneType"),
         ("claude-code", "Nonsense", b"{}", "hook 'claude-code' 'Nonsense': not known"),
         ("../../etc", "Stop", b"{}", "hook '../../etc' 'Stop': not known"),
         ("", "", b"{}", "hook '' '': not known"),
-        ("pi", "stop", b'{"transcript": "secret.jsonl"}', "hook pi stop: the transcript is not read: no absolute path"),
-        ("pi", "stop", b" " * ((10 << 20) + 1), "hook pi stop: a payload of 10,485,761 bytes is not read"),
+        (
+            "pi",
+            "stop",
+            b'{"transcript": "secret.jsonl"}',
+            "hook pi stop: the transcript was not read: its path is not absolute, or is too long",
+        ),
+        (
+            "pi",
+            "stop",
+            b" " * ((10 << 20) + 1),
+            "hook pi stop: the payload of 10,485,761 bytes is too large and was not read",
+        ),
     ],
 )
 def test_bad_input_leaves_one_line(variables: dict[str, str], host: str, event: str, payload: bytes, said: str) -> None:

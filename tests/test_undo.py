@@ -84,7 +84,11 @@ def test_an_undo_and_what_was_undone_are_refused_and_nothing_changes() -> None:
         forgot = palace.undo()
         with palace.database.snapshot() as connection:
             undoing = change_groups.recent(connection, 1)[0]
-        for prefix, message in ((undoing.uid, "undo itself"), (forgot.uid, "undone already"), ("0" * 8, "No change")):
+        for prefix, message in (
+            (undoing.uid, "is itself an undo"),
+            (forgot.uid, "was already undone"),
+            ("0" * 8, "No change"),
+        ):
             with pytest.raises(UsageError, match=message):
                 palace.undo(prefix=prefix)
         with pytest.raises(AmbiguousId):

@@ -67,7 +67,7 @@ BUILT_SHA256 = {
 }
 WEIGHT_BITS = {"int7": 7, "int8": 8, "fp32": None}
 SHIPPED = "int7"
-SHIPPED_TO = Path(__file__).resolve().parent.parent / "src" / "palazzo" / "embed" / "data"
+SHIPPED_TO = Path(__file__).resolve().parent.parent / "src" / "palazzo" / "index" / "data"
 
 HIDDEN, HEADS, LAYERS = 384, 12, 6
 LAYER_NORM_EPSILON = 1e-12

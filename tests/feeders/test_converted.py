@@ -293,16 +293,16 @@ def remote(name: str, address: str) -> bytes:
     ],
 )
 def test_a_sealed_process_reaches_neither_the_network_nor_a_program(deed: str) -> None:
-    assert "a conversion may not do this" in sealed(deed)
+    assert "a conversion must not do this" in sealed(deed)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit to memory is the platform's")
 def test_a_sealed_process_gets_no_more_than_its_memory() -> None:
-    assert "MemoryError" in sealed("converting.MEMORY; bytearray(3 * 1024**3)")
+    assert "MemoryError" in sealed("conversion_process.MEMORY; bytearray(3 * 1024**3)")
 
 
 def sealed(deed: str) -> str:
-    program = f"from palazzo.sources.formats import converting; converting.seal(); {deed}"
+    program = f"from palazzo.sources.formats import conversion_process; conversion_process.seal(); {deed}"
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     return done.stderr

@@ -79,9 +79,9 @@ def test_three_core_tools_are_to_be_loaded_at_once() -> None:
 
 
 def test_a_profile_or_toolset_that_there_is_not_is_named() -> None:
-    with pytest.raises(UsageError, match="no profile 'x'; there are: palazzo"):
+    with pytest.raises(UsageError, match="Unknown profile 'x'; profiles: palazzo"):
         build("x", "core")
-    with pytest.raises(UsageError, match="no toolset 'huge'; there are: core, full"):
+    with pytest.raises(UsageError, match="Unknown toolset 'huge'; toolsets: core, full"):
         build("palazzo", "huge")
     assert set(profile.MODULES) == {"palazzo", "mempalace", "shodh"}
 
@@ -166,7 +166,7 @@ def test_cancelling_what_has_ended_or_never_was_is_ignored(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("nope", {}, "There is no tool 'nope'; there are: search, read"),
+        ("nope", {}, "Unknown tool 'nope'; tools: search, read"),
         ("search", {}, "search needs the argument 'query'."),
         ("search", {"query": None}, "search needs the argument 'query'."),
         ("search", {"query": "x", "quarry": 1}, "search has no argument 'quarry'; there are: query, wing"),
@@ -184,7 +184,7 @@ def test_cancelling_what_has_ended_or_never_was_is_ignored(talk: Talk) -> None:
         ("forget", {"ids": []}, "'ids' is empty."),
         ("checkpoint", {"items": [{"text": "x"}]}, "'items[0].content' is missing."),
         ("checkpoint", {"facts": ["x"]}, "'facts[0]' must be an object"),
-        ("remember", {"text": "x" * (LARGEST_ARGUMENT + 1)}, "'text' has 1,000,001 characters, and may have 1,000,000"),
+        ("remember", {"text": "x" * (LARGEST_ARGUMENT + 1)}, "'text' has 1,000,001 characters; the limit is 1,000,000"),
     ],
 )
 def test_what_is_no_call_of_a_tool_is_the_protocols_error(
@@ -240,7 +240,7 @@ def test_what_is_no_message_is_answered(talk: Talk, line: bytes, code: int, numb
 def test_a_failed_call_is_one_sentence_in_the_tools_own_words(talk: Talk) -> None:
     assert talk.refusal("search", query="x", since="someday").startswith("since: 'someday' is not a time")
     assert talk.refusal("search", query="x", wing="../../etc").startswith("There is no wing '../../etc'. There are: ")
-    assert talk.refusal("remind", text="x") == "Say when to remind: at a time, file a path, or topic some words."
+    assert talk.refusal("remind", text="x") == "Set at least one of at (a time), file (a path) and topic (some words)."
     assert "is not an id" in talk.refusal("read", id="zz")
 
 
@@ -252,7 +252,7 @@ def test_a_bug_is_told_of_as_one_and_the_next_call_served(
 
     with monkeypatch.context() as patched:
         patched.setattr(talk, "carry_out", broken)
-        assert talk.refusal("status") == "status failed inside Palazzo (KeyError): the write it was in is undone."
+        assert talk.refusal("status") == "status failed inside Palazzo (KeyError): its write was rolled back."
     assert "the tool status failed" in caplog.text
     assert talk.told("status")["index"]
 
@@ -361,4 +361,4 @@ def test_a_list_goes_on_where_its_cursor_says(talk: Talk, monkeypatch: pytest.Mo
         cursor = {"cursor": answer["result"]["nextCursor"]}
     assert names == [tool.name for tool in FULL]
     (answer,) = talk.ask(("tools/list", {"cursor": "yesterday"}))
-    assert answer["error"]["message"] == "'yesterday' is no cursor of this list; begin without one."
+    assert answer["error"]["message"] == "'yesterday' is not a cursor of this list; start without one."

@@ -133,7 +133,7 @@ def test_what_is_cut_is_read_on_by_offset_to_its_last_word(talk: Talk) -> None:
         assert len(json.dumps(told)) < LARGEST
         if "next_offset" not in told:
             break
-        assert f"offset={told['next_offset']}) goes on" in told["notice"]
+        assert f'continue with read("{uid}", offset={told["next_offset"]})' in told["notice"]
         offset = told["next_offset"]
     assert whole == text
     assert calls == 4
@@ -156,7 +156,7 @@ def test_long_facts_and_many_of_them_stay_within_what_hosts_show(talk: Talk) -> 
     result = talk.call("kg_query", entity="zebra", limit=100)
     told = result["structuredContent"]
     assert 10 < len(told["facts"]) < 60
-    assert f"Here are {len(told['facts'])} of 60: ask for less at a time." in told["notice"]
+    assert f"Shown: {len(told['facts'])} of 60. Request fewer at a time." in told["notice"]
     assert "… (of " in told["facts"][0]["object"]
     assert len(json.dumps(told, ensure_ascii=False)) < LARGEST
     assert len(result["content"][0]["text"]) < LARGEST
@@ -271,7 +271,7 @@ def test_a_fact_is_one_of_the_project_of_its_server_unless_it_is_said_to_hold_ev
     shop.told("checkpoint", facts=[fact | {"object": "2"}, fact | {"object": "3", "everywhere": True}])
     answer = garden.told("kg_query", entity="okapi gateway")
     assert [row["object"] for row in answer["facts"]] == ["3"]
-    assert "2 facts of other projects left out" in answer["notice"]
+    assert "2 facts of other projects omitted" in answer["notice"]
     assert len(garden.told("kg_query", entity="okapi gateway", everywhere=True)["facts"]) == 3
     assert "in wing bakery" in garden.refusal("kg_end", **fact, object="1")
     garden.told("kg_end", **fact, object="3", everywhere=True)
@@ -296,7 +296,9 @@ def test_why_says_what_a_hook_told_an_agent(talk: Talk) -> None:
     assert injection["event"] == "session-start"
     assert [] in [part["used"] for part in injection["parts"]]
     assert is_fenced(talk.text("why", session="0199-aa", host="codex"))
-    assert "No hook of a session" in talk.refusal("why", session="nobody")
+    assert "No hook event is recorded for a session whose id begins with 'nobody'." in talk.refusal(
+        "why", session="nobody"
+    )
 
 
 def test_digest_says_what_a_session_came_to(talk: Talk) -> None:
@@ -455,7 +457,7 @@ def test_wings_and_diaries_are_listed_and_read_by_address(talk: Talk) -> None:
         (answer,) = talk.ask(("resources/read", {"uri": uri}))
         (content,) = answer["result"]["contents"]
         assert content["uri"] == uri
-        assert is_fenced(content["text"]) or content["text"].endswith("none of 0, newest first, by how they begin.")
+        assert is_fenced(content["text"]) or content["text"].endswith("none of 0, newest first, only the beginnings.")
 
 
 @pytest.mark.parametrize(
@@ -463,9 +465,9 @@ def test_wings_and_diaries_are_listed_and_read_by_address(talk: Talk) -> None:
     [
         ("palazzo://drawer/zz", "is not an id"),
         ("palazzo://wing/..%2F..%2Fetc", "There is no wing '../../etc'. There are: "),
-        ("palazzo://cave/x", "is no address here; there are: palazzo://drawer/{id}"),
-        ("file:///etc/passwd", "is no address here"),
-        ("palazzo://wing/", "is no address here"),
+        ("palazzo://cave/x", "Unknown resource address 'palazzo://cave/x'; addresses: palazzo://drawer/{id}"),
+        ("file:///etc/passwd", "Unknown resource address 'file:///etc/passwd'"),
+        ("palazzo://wing/", "Unknown resource address 'palazzo://wing/'"),
     ],
 )
 def test_an_address_of_nothing_is_named(talk: Talk, uri: str, says: str) -> None:
@@ -483,7 +485,7 @@ def test_without_a_palace_there_are_no_resources_and_search_says_how_it_begins(
     monkeypatch.setattr(talk, "carry_out", in_a_thread)
     (answer,) = talk.ask(("resources/list", {}))
     assert answer["result"]["resources"] == []
-    assert "Nothing is kept yet" in talk.told("search", query="x")["remarks"][0]
+    assert "Nothing is stored yet" in talk.told("search", query="x")["remarks"][0]
     assert not (tmp_path / "none.db").exists()
     assert talk.told("remember", text="the first note")["filed"] is True
     assert len(talk.told("search", query="first note")["hits"]) == 1
@@ -511,7 +513,7 @@ def test_a_prompt_leaves_out_what_a_profile_has_no_tool_for() -> None:
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"name": "poem"}, "There is no prompt 'poem'; there are: recall"),
+        ({"name": "poem"}, "Unknown prompt 'poem'; prompts: recall"),
         ({"name": "recall"}, "recall needs the argument 'topic'."),
         ({"name": "recall", "arguments": {"topic": " "}}, "recall needs the argument 'topic'."),
         ({"name": "recall", "arguments": {"topic": "x", "colour": "y"}}, "recall has no argument 'colour'"),
@@ -533,6 +535,6 @@ def test_entries_are_cut_where_a_result_is_full() -> None:
     assert [len(one.text) for one in told] == [60, 40, 0]
     assert [one.note for one in told] == [
         "",
-        'cut after 40 of 60 characters: read("1", offset=40) goes on',
+        'cut after 40 of 60 characters: continue with read("1", offset=40)',
         '60 characters, not shown here: read("2")',
     ]

@@ -99,7 +99,7 @@ def test_where_there_is_no_room_a_sentence_says_how_much_is_needed(
     palace: Palace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("palazzo.store.file_backup.shutil.disk_usage", lambda path: _Usage())
-    with pytest.raises(PalaceUnusable, match="MB free, and the copy takes"):
+    with pytest.raises(PalaceUnusable, match="MB free, but the copy needs"):
         file_backup.copy(palace.database.path, tmp_path / "copy.db", quiet)
     assert not list(tmp_path.glob("copy.db*"))
 

@@ -25,7 +25,7 @@ def test_a_flipped_bit_in_any_used_page_is_refused_before_the_copy_gets_checksum
         damaged = bytearray(content)
         damaged[start + page // 2] ^= 1
         flipped.write_bytes(damaged)
-        with pytest.raises(SourceUnreadable, match="not what its checksum says"):
+        with pytest.raises(SourceUnreadable, match="does not match its checksum"):
             file_backup.copy_closed(flipped, copied, lambda done, total: None)
         assert not copied.exists()
     file_backup.copy_closed(whole, copied, lambda done, total: None)

@@ -91,7 +91,9 @@ def test_a_lock_is_a_sentence_and_the_next_look_gets_all(
     host.execute("PRAGMA locking_mode=EXCLUSIVE").fetchall()
     host.execute("BEGIN EXCLUSIVE")
     host.execute("INSERT INTO said VALUES ('two')")
-    with pytest.raises(SourceUnreadable, match=r"is locked by another program; try again when it is done\.$"):
+    with pytest.raises(
+        SourceUnreadable, match=r"is locked by another program; try again when that program has finished\.$"
+    ):
         words(path)
     host.execute("COMMIT")
     host.close()
@@ -111,7 +113,7 @@ def test_a_program_that_starts_while_its_database_is_read_spoils_that_read_alone
             hosts.append(opened(path))
             hosts[0].execute("INSERT INTO said VALUES ('two')")
 
-    with pytest.raises(SourceUnreadable, match="was opened by its program while it was read"):
+    with pytest.raises(SourceUnreadable, match="was opened by its program while Palazzo read it"):
         read_while_it_starts()
     assert words(path) == ["one", "two"]
     hosts[0].close()
