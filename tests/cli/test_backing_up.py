@@ -238,7 +238,7 @@ def test_without_a_place_it_goes_beside_the_palace_for_its_owner_alone(palazzo: 
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     status = palazzo.json("status")
     assert status["backup_at"] == palazzo.json("backup", "--list")["known"][0]["at"]
-    assert "the last was made within the last day" in palazzo("doctor").out
+    assert "the last one was made within the last day" in palazzo("doctor").out
 
 
 def test_a_backup_that_is_away_is_listed_as_such_and_one_that_was_deleted_is_not(palazzo: Command, shop: Path) -> None:
@@ -257,9 +257,9 @@ def test_a_backup_that_is_away_is_listed_as_such_and_one_that_was_deleted_is_not
     ("arguments", "sentence"),
     [
         (["{palace}"], "is the palace itself"),
-        (["{other}"], "already exists and is no backup"),
+        (["{other}"], "already exists and is not a backup"),
         (["{home}/nowhere/palace.db"], "nowhere does not exist. Create it, or name another file."),
-        (["--keep", "0"], "from 1 on"),
+        (["--keep", "0"], "at least 1"),
         (["{other}", "--keep", "2"], "is a file, but --keep needs a directory"),
     ],
 )

@@ -81,7 +81,7 @@ def test_ones_own_palace(palazzo: Command, shop: Path) -> None:
     assert (again["found"], again["examples"]) == (found["found"], found["examples"])
     shown = palazzo("bench", "self", "--limit", "9").out
     assert "identifier" in shown
-    assert "by keyword alone" in shown
+    assert "by keyword only" in shown
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_ones_own_palace(palazzo: Command, shop: Path) -> None:
         (["self", "--jobs", "2"], "takes no file"),
         (["locomo", "x.json", "--limit", "0"], "--limit is 0"),
         (["locomo", "x.json", "--jobs", "0"], "--jobs is 0"),
-        (["locomo", "x.json", "--without", "magic"], "There are: keywords, vectors, ranking"),
+        (["locomo", "x.json", "--without", "magic"], "Choose from: keywords, vectors, ranking"),
         (["locomo", "x.json", "--without", "keywords", "--without", "vectors"], "nothing is left"),
         (["locomo", "x.json"], "cannot be read"),
     ],

@@ -60,4 +60,4 @@ def test_diff_as_json(palazzo: Command, shop: Checkout) -> None:
 def test_diff_of_no_branch_says_how_to_write_it(palazzo: Command, shop: Checkout) -> None:
     ran = palazzo("diff", "feature/blue")
     assert ran.code != 0
-    assert ran.error.strip() == "palazzo: 'feature/blue' names no two branches: write them as main..feature."
+    assert ran.error.strip() == "palazzo: 'feature/blue' does not name two branches: write them as main..feature."

@@ -119,9 +119,9 @@ def test_without_a_program_on_the_path_the_one_beside_this_python_is_meant_or_py
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--print-config", "emacs"], "'emacs' is no host"),
-        (["--profile", "none", "--print-config", "zed"], "There is no profile 'none'"),
-        (["--toolset", "most"], "There is no toolset 'most'"),
+        (["--print-config", "emacs"], "Unknown host 'emacs'"),
+        (["--profile", "none", "--print-config", "zed"], "Unknown profile 'none'"),
+        (["--toolset", "most"], "Unknown toolset 'most'"),
     ],
 )
 def test_what_there_is_not_is_said_with_what_there_is(palazzo: Command, given: list[str], said: str) -> None:

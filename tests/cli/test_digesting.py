@@ -39,7 +39,7 @@ def test_a_session_that_is_not_there_and_a_kind_that_is_none_are_one_sentence(mi
     assert mined("digest", "0000").error.startswith("palazzo: No session has the id '0000'.")
     ran = mined("digest", SESSION, "--kind", "decisions")
     assert ran.code == 2
-    assert "'decisions' is no kind of line" in ran.error
+    assert "'decisions' is not a kind of line" in ran.error
 
 
 def test_a_sub_agent_has_a_digest_of_its_own_and_leaves_nothing_open_for_the_project(

@@ -55,7 +55,7 @@ def test_help_breaks_lines_by_the_screen_alone(palazzo: Command, monkeypatch: py
     monkeypatch.setenv("COLUMNS", "80")
     shown = palazzo("install", "--help").out
     assert "{TARGET} [DIR]" in shown
-    assert "MCP server, and a few lines in CLAUDE.md \n or AGENTS.md. What is there stays, in its order;" in shown
+    assert "MCP server, and a few lines in CLAUDE.md \n or AGENTS.md. Existing content stays, in its order;" in shown
     assert "--dry-run <bool>" not in " ".join(shown.split())
 
 

@@ -94,7 +94,7 @@ def test_what_cannot_be_installed_is_named_with_what_can(palazzo: Command) -> No
     ran = palazzo("install", "emacs")
     assert ran.code == 2
     assert f"choose one of: {', '.join(TARGETS)}" in ran.error
-    assert "Say where" in palazzo("install", "mempalace-compat").error
+    assert "Name a directory that is on PATH" in palazzo("install", "mempalace-compat").error
     assert "is not a directory" in palazzo("install", "mempalace-compat", "palazzo.toml").error
 
 

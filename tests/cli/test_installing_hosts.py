@@ -216,7 +216,7 @@ def test_a_status_line_is_shown_where_it_is_asked_for_and_there_is_none(
     palazzo.json("uninstall", "claude-code")
     assert there(home) == foreign
     file.write_text('{"statusLine": {"type": "command", "command": "mine.sh"}}')
-    assert "stays as it is" in palazzo("install", "claude-code", "--status-line").out
+    assert "stays unchanged" in palazzo("install", "claude-code", "--status-line").out
     assert json.loads(file.read_bytes())["statusLine"]["command"] == "mine.sh"
     assert palazzo("install", "codex", "--status-line").code == 2
 
@@ -295,8 +295,8 @@ def test_backups_are_kept_beside_the_file_and_not_for_ever(tmp_path: Path) -> No
         (".claude/settings.json", b'{"hooks": []}', "is not an object"),
         (".claude/settings.json", b'{"a": "\xff"}', "is not UTF-8"),
         (".claude.json", b"[", "not valid JSON"),
-        (".claude.json", b'{"mcpServers": {"palazzo": {"command": "x", "args": []}}}', "something else"),
-        (".claude/CLAUDE.md", b"<!-- palazzo:begin claude-code -->\n", "no line"),
+        (".claude.json", b'{"mcpServers": {"palazzo": {"command": "x", "args": []}}}', "starts another program"),
+        (".claude/CLAUDE.md", b"<!-- palazzo:begin claude-code -->\n", "is not followed by a line"),
     ],
 )
 def test_a_file_that_cannot_be_understood_is_named_and_nothing_is_written(
@@ -347,7 +347,7 @@ def test_a_place_that_cannot_be_written_is_named(palazzo: Command, home: Path, p
     (home / ".local" / "state" / "palazzo").write_text("")
     ran = palazzo("install", "claude-code")
     assert ran.code == 2
-    assert "install.lock cannot be made" in ran.error
+    assert "install.lock of installations cannot be created" in ran.error
     assert there(home) == {}
 
 
@@ -432,7 +432,7 @@ def test_a_file_that_never_rests_is_refused_and_those_before_it_are_put_back(tmp
         return "ours"
 
     edits = [edited_files.Edit(first, "x", lambda _: "ours"), edited_files.Edit(restless, "x", change)]
-    with pytest.raises(UsageError, match="all the time"):
+    with pytest.raises(UsageError, match="Another program keeps changing"):
         edited_files.carry_out(edits, tmp_path / "lock")
     assert first.read_text() == "1"
     assert "ours" not in restless.read_text()

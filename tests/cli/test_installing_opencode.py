@@ -105,7 +105,7 @@ def test_our_server_is_brought_up_to_date_in_the_file_where_it_is(palazzo: Comma
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('{"mcp": []}', "`mcp` is no object"),
+        ('{"mcp": []}', "`mcp` is not an object"),
         ('{"mcp": {"palazzo": {"type": "remote", "url": "https://x"}}}', "starts another program"),
         ('{"mcp": {', "not valid JSON"),
         ("[]", "is not a JSON object"),

@@ -76,7 +76,7 @@ def test_a_person_reads_what_waits_and_what_it_is_derived_from(palazzo: Command,
     assert "Deployments skip the review." in shown
     assert f"its writer had read: {PAGE}" in shown
     assert "1 drawer and 1 fact in quarantine." in shown
-    assert "2 to be judged" in palazzo("status").out
+    assert "2 pending review" in palazzo("status").out
     assert "external" in palazzo("kg", "query", "Deployments").out
     assert "1 drawer and 1 fact approved." in palazzo("quarantine", "approve", *written).out
     assert palazzo("quarantine", "list").out == "The quarantine is empty.\n"

@@ -98,7 +98,7 @@ def test_what_a_person_sees_fits_the_screen(palazzo: Command, known: str, monkey
     monkeypatch.setenv("COLUMNS", "80")
     palazzo("kg", "predicate", "listens on", "--functional")
     conflict = palazzo("kg", "add", "api", "listens on", "9000", "--wing", "shop")
-    assert "in conflict with what is known (1): palazzo kg conflicts" in conflict.out
+    assert "This conflicts with existing records (1): palazzo kg conflicts" in conflict.out
     superseded = palazzo("kg", "supersede", "api", "uses", "Redis", "Valkey", "--at", "2026-05-01").out
     assert "Superseded at 2026-05-01T00:00:00Z" in superseded
     assert "2026-03-01 to 2026-04-30" in superseded

@@ -61,7 +61,7 @@ def test_of_an_interrupted_import_nobody_says_that_the_archive_is_damaged(palazz
         connection.execute("DELETE FROM link WHERE seq = (SELECT max(seq) FROM link)")
     ran = palazzo("verify")
     assert ran.code == 1
-    assert "the import of /tmp/all.jsonl was interrupted" in " ".join(ran.out.split())
+    assert "the import of /tmp/all.jsonl is incomplete" in " ".join(ran.out.split())
     assert "backup" not in ran.out
     assert "The import of /tmp/all.jsonl was interrupted" in " ".join(palazzo("status").out.split())
 
@@ -129,5 +129,5 @@ def test_a_wrong_setting_is_told_and_the_default_used(palazzo: Command, shop: Pa
     (home / "shop" / "palazzo.toml").write_text('wing = "shop"\nredact = false\n')
     ran = palazzo("status", "--json")
     assert ran.code == 0
-    assert "palazzo.toml, line 2: `redact` may be tightened inside a project, not loosened" in ran.error
+    assert "palazzo.toml, line 2: `redact` may be made stricter inside a project, but not looser" in ran.error
     assert set(ran.json) >= {"palace"}

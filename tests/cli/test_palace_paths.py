@@ -27,7 +27,7 @@ READS, WRITES = ("status", "verify", "doctor", "backup"), (("remember", "A note.
         ("socket", "a socket"),
         ("device", "a device"),
         ("link", "is a link to"),
-        ("loop", "look"),
+        ("loop", "cannot be accessed"),
     ],
 )
 def test_what_is_no_file_is_refused_before_it_is_opened(palazzo: Command, shop: Path, kind: str, sentence: str) -> None:

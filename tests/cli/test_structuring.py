@@ -283,6 +283,6 @@ def test_all_tables_are_shown_to_a_person(palazzo: Command, filed: dict[str, str
     for command in (("wing", "list"), ("room", "list"), ("tunnel", "list"), ("tunnel", "find"), ("traverse", "auth")):
         assert "auth" in palazzo(*command).out or command[0] == "wing"
     assert "made or found" in palazzo("graph-stats").out
-    assert "1 room that both had is one now: auth" in palazzo("wing", "merge", "api", "web").out
+    assert "1 room that both had is now merged: auth" in palazzo("wing", "merge", "api", "web").out
     assert "former names" in palazzo("room", "list").out
     assert "is a part of" in palazzo("room", "merge", "web/look", "web/ops").out

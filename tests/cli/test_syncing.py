@@ -27,7 +27,7 @@ def test_a_wing_that_was_merged_while_private_is_listed_and_let_go_by_either_nam
         palazzo("sync", "private", "own")
         assert "From now on, nothing of 'shop' is synced" in palazzo("wing", "merge", "own", "shop").out
         told = palazzo("sync", "private").out
-        assert "a part of 'shop' now" in told
+        assert "now a part of 'shop'" in told
         assert "No wing is private" not in told
         assert palazzo.json("sync", "status")["merged_private"] == [{"wing": "own", "into": "shop"}]
         assert "No wing is private" in palazzo("sync", "private", "--public", freed).out

@@ -128,7 +128,7 @@ def refuse_special(path: Path) -> None:
             f"The palace {path} cannot be accessed ({error.strerror or error}). Name another with --palace."
         ) from None
     if not stat.S_ISREG(status.st_mode):
-        kind = next((kind for is_kind, kind in _OTHER_KINDS if is_kind(status.st_mode)), "no file")
+        kind = next((kind for is_kind, kind in _OTHER_KINDS if is_kind(status.st_mode)), "a special file")
         raise NotAPalace(f"{path} is {kind}, not a palace. Move it away, or name another palace with --palace.")
 
 
