@@ -35,7 +35,7 @@ def answer(host: str, event: str, payload: bytes, ask: Ask, log: Log, faults: Fa
     adapter = ADAPTERS.get(host)
     canonical_event = None if adapter is None else adapter.events.get(event)
     if adapter is None or canonical_event is None:
-        log(f"hook {host[:40]!r} {event[:40]!r}: unknown")
+        log(f"hook {host[:40]!r} {event[:40]!r}: not known")
         return NOTHING
     try:
         session_event = _read(adapter, canonical_event, payload)
