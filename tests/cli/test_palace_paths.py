@@ -96,14 +96,18 @@ def test_a_palace_that_is_gone_is_not_begun_anew(palazzo: Command, shop: Path, h
         path.rename(home / path.name) if path.is_file() else shutil.rmtree(path)
     for command in (("remember", "Anew."), ("search", "deploy"), ("status",), ("mine", "docs"), ("undo",), ("init",)):
         ran = palazzo(*command)
-        assert (ran.code, "is gone" in ran.error, len(ran.error.splitlines())) == (1, True, 1), command
-    assert "is gone" in palazzo("doctor").out
+        assert (ran.code, "existed before and is missing now" in ran.error, len(ran.error.splitlines())) == (
+            1,
+            True,
+            1,
+        ), command
+    assert "existed before and is missing now" in palazzo("doctor").out
     assert not shop.exists()
     outputs = [
         spawn("hook", "claude-code", event, stdin=b'{"session_id": "s1"}', HOME=str(home), PALAZZO_SERVICE="off").out
         for event in ("session-start", "stop", "user-prompt-submit", "stop", "session-start")
     ]
-    assert sum("is gone" in output for output in outputs) == 1  # once in a session
+    assert sum("existed before and is missing now" in output for output in outputs) == 1  # once in a session
     assert not shop.exists()
     assert palazzo("restore", str(backup), "--yes").code == 0
     assert palazzo("remember", "It is back.").code == 0

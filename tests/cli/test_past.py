@@ -55,7 +55,7 @@ def test_a_session_that_goes_on_is_shown_up_to_the_day(palazzo: Command, year: P
     assert "characters; palazzo show" in palazzo("search", "otter", "--as-of", "2025-03-31").out
     (entry,) = palazzo.json("show", hit["id"], "--as-of", "2025-03-31")["entries"]
     assert (entry["text"], entry["truncated"]) == (hit["text"], True)
-    assert "characters said later" in palazzo("show", hit["id"], "--as-of", "2025-03-31").out
+    assert "characters added later; palazzo show" in palazzo("show", hit["id"], "--as-of", "2025-03-31").out
     said = palazzo.json("show", "otters", "--as-of", "2025-03-31")
     assert [entry["text"] for entry in said["entries"]] == hit["text"].split("\n\n")
 
@@ -66,7 +66,9 @@ def test_status_counts_what_there_was(palazzo: Command, year: Path) -> None:
     ]
     assert palazzo.json("status", "--as-of", "2024-12-31")["wings"] == {}
     assert palazzo.json("status", "--as-of", "2025-01-15")["items"] == 1
-    assert "are those of 2025-03-31T23:59:59.999Z" in palazzo("status", "--as-of", "March 2025").out
+    assert (
+        "drawers, facts and wings are as of 2025-03-31T23:59:59.999Z" in palazzo("status", "--as-of", "March 2025").out
+    )
 
 
 def test_the_answer_says_as_of_when(palazzo: Command, year: Path) -> None:

@@ -39,7 +39,7 @@ def palazzo_with_failure(palazzo: Command, home: Path) -> Command:
 
 def test_a_text_that_cannot_be_processed_is_named_until_repair_succeeds(palazzo_with_failure: Command) -> None:
     palazzo = palazzo_with_failure
-    note = "1 text could not be read for claims: 'palazzo verify' names them."
+    note = "Claims could not be extracted from 1 text; 'palazzo verify' names the affected texts."
     for command in ("conflicts", "suggest"):
         answer = palazzo("kg", command)
         assert (answer.code, note in " ".join(answer.out.split())) == (0, True)

@@ -34,7 +34,7 @@ def test_a_wing_is_renamed_and_undone_and_its_old_name_says_where_it_leads(palaz
     assert palazzo.json("wing", "rename", "api", "Back End") == {"wing": "back-end", "was": "api"}
     assert ids(palazzo, "--wing", "back-end") == before
     ran = palazzo("search", "heron", "--wing", "api")
-    assert ran.error == "palazzo: The wing 'api' is called 'back-end' now.\n"
+    assert ran.error == "palazzo: The wing 'api' is now called 'back-end'.\n"
     assert palazzo.json("search", "heron", "--wing", "api")["scope"]["wing"] == "back-end"
     assert palazzo.json("wing", "list")["wings"][0] == {
         "wing": "back-end",
@@ -62,7 +62,7 @@ def test_status_wake_up_remember_and_forget_follow_a_renamed_wing(palazzo: Comma
     palazzo.json("mine", ".")
     assert palazzo.json("search", "what does the shop sell", "--wing", "store")["hits"][0]["wing"] == "store"
     ran = palazzo("forget", "--wing", "shop", "--dry-run")
-    assert "called 'store' now" in ran.error
+    assert "now called 'store'" in ran.error
     assert "4 drawers would be forgotten" in ran.out
 
 

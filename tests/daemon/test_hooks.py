@@ -147,18 +147,21 @@ def test_a_host_that_does_not_close_its_end_is_not_waited_for(machine: Machine) 
         process.stdout.close()
 
 
-def test_an_alarm_that_rings_while_python_takes_itself_down_ends_nothing(machine: Machine) -> None:
+@pytest.mark.parametrize("flags", [("-I", "-S", "-E"), ()], ids=["standard library", "all packages"])
+def test_an_alarm_that_rings_while_python_takes_itself_down_ends_nothing(
+    machine: Machine, flags: tuple[str, ...]
+) -> None:
     main = ROOT / "src" / "palazzo" / "__main__.py"
     slow_to_end = (
         "import runpy, sys, time\n"
         "class Slow:\n"
-        "    def __del__(self, sleep=time.sleep): sleep(1.2)\n"
+        "    def __del__(self, sleep=time.sleep): sleep(3)\n"
         "sys.slow = Slow()\n"
         "sys.argv = ['palazzo', 'hook', 'claude-code', 'PreToolUse']\n"
         f"runpy.run_path({str(main)!r}, run_name='__main__')\n"
     )
-    command = [sys.executable, "-I", "-S", "-E", "-c", slow_to_end]
-    variables = {**machine.variables, "PALAZZO_SERVICE": "off"}
+    command = [sys.executable, *flags, "-c", slow_to_end]
+    variables = {**machine.variables, "PALAZZO_SERVICE": "off", "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, input=b"{}", capture_output=True, env=variables, timeout=60, check=False)
     assert (done.stdout, done.stderr, done.returncode) == (NOTHING, b"", 0)
 

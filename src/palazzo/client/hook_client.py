@@ -302,8 +302,12 @@ def _be_in_time(seconds: float, nothing: bytes, has_answered: list[bool]) -> Non
     import _signal  # type: ignore[import-not-found]  # as `signal`, without the ten milliseconds of its enumerations
 
     if hasattr(_signal, "setitimer"):
+        import atexit
+
         _signal.signal(_signal.SIGALRM, end)
         _signal.setitimer(_signal.ITIMER_REAL, seconds)
+        # Python's last steps run without handlers: a signal then would kill a hook that has answered
+        atexit.register(_signal.setitimer, _signal.ITIMER_REAL, 0)
 
 
 def _end(answer: bytes, has_answered: list[bool]) -> int:

@@ -103,7 +103,7 @@ def _entry(screen: Screen, kind: str, entry: ShowEntry) -> None:
     screen.gap()
     screen.exact(entry.text, indent="")
     if entry.later:
-        screen.say((f"… and {count_noun(entry.later, 'character')} more follow; palazzo show {entry.id}", "dim"))
+        screen.say((f"… and {count_noun(entry.later, 'character')} added later; palazzo show {entry.id}", "dim"))
     screen.gap()
 
 
