@@ -98,14 +98,14 @@ def test_of_a_file_that_is_too_large_the_name_is_kept(context: Context) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("src/cart.py:4-9", r"has 4 lines, so there is no line 9"),
+        ("src/cart.py:4-9", r"has 4 lines, so line 9 does not exist"),
         ("src/cart.py:0", "must count from 1"),
-        ("src/cart.py:3-2", "the first before the last"),
-        ("src:3", "is no file, so it has no lines"),
+        ("src/cart.py:3-2", "with the first not after the last"),
+        ("src:3", "is not a file, so it has no lines"),
         ("src/basket.py", "does not exist"),
         (":3", "does not exist"),
-        ("src/\udcff.py", "no text"),
-        ("src/\0.py", "no text"),
+        ("src/\udcff.py", "not valid UTF-8"),
+        ("src/\0.py", "not valid UTF-8"),
     ],
 )
 def test_what_is_not_there_is_refused_and_nothing_is_filed(context: Context, said: str, why: str) -> None:
@@ -116,7 +116,7 @@ def test_what_is_not_there_is_refused_and_nothing_is_filed(context: Context, sai
 
 
 def test_too_many_files_are_refused(context: Context) -> None:
-    with pytest.raises(UsageError, match="name those that matter most"):
+    with pytest.raises(UsageError, match="name the files that matter most"):
         given(context, *["src"] * (MOST + 1))
 
 

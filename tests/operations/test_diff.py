@@ -129,7 +129,7 @@ def test_where_git_knows_it_no_more_the_name_alone_tells_and_it_says_so(memory: 
 def test_a_branch_of_which_nothing_is_known_is_answered_with_those_that_are(memory: Memory) -> None:
     found = learned(memory, "main..feature/red")
     assert told(found) == NOTHING
-    assert found.note == 'No facts known of a branch \'feature/red\' in shop; there are: "feature/blue", "main".'
+    assert found.note == 'Nothing is known about a branch \'feature/red\' in shop; there are: "feature/blue", "main".'
 
 
 @pytest.mark.parametrize("branches", ["main", "", "..", "main...feature/blue", "nowhere..feature/blue"])

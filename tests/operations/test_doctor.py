@@ -160,17 +160,17 @@ def line_of_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("breaks", "name", "detail", "mend"),
     [
-        (gone, "Claude Code", "which is not there", "palazzo install claude-code"),
+        (gone, "Claude Code", "which does not exist", "palazzo install claude-code"),
         (another_palace, "Claude Code", "another palace: /other/palace.db", "palazzo install claude-code"),
-        (plugin_too, "Claude Code", "hooks stand in user and plugin", "palazzo uninstall claude-code --user"),
-        (untrusted, "Codex", "before you trust them", "start codex and type /hooks"),
-        (switched_off, "Claude Code", "`disableAllHooks` is on", "set it to false there"),
+        (plugin_too, "Claude Code", "hooks are installed in user and plugin", "palazzo uninstall claude-code --user"),
+        (untrusted, "Codex", "until you trust them", "start codex and type /hooks"),
+        (switched_off, "Claude Code", "`disableAllHooks` is true", "set it to false there"),
         (unreadable, "Claude Code", "cannot be read: it is not valid JSON", "mend "),
         (no_room, "disk space", "free", "free some space"),
         (model_lost, "model files", "missing or damaged", "pip install --force-reinstall palazzo"),
         (wrong_settings, "settings", "save_interval", "palazzo settings"),
         (others_may_read, "permissions", "others may read", "chmod 600 "),
-        (never_comes_up, "service", "none came up", "palazzo service start"),
+        (never_comes_up, "service", "did not come up", "palazzo service start"),
         (line_of_nothing, "Claude Code", f"the status line starts {REAL}", "palazzo install claude-code"),
     ],
 )
@@ -217,7 +217,7 @@ def test_fix_leaves_what_is_another_programs(home: Path, monkeypatch: pytest.Mon
     with around(home) as context:
         (fixed,) = operation("doctor").run(context, operation("doctor").request(canaries=False, fix=True)).fixed
     assert not fixed.done
-    assert "starts something else" in fixed.detail
+    assert "starts another program" in fixed.detail
     assert servers.read_bytes() == before
 
 
@@ -257,7 +257,7 @@ def serving(home: Path, version: str) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("version", "says", "mend"),
     [
-        ("0.0.1", "which takes its place", "palazzo service start"),
+        ("0.0.1", "which replaces it", "palazzo service start"),
         ("9000.1", "of another installation", "pip install --upgrade palazzo"),
     ],
 )
@@ -265,6 +265,6 @@ def test_a_service_of_another_version_is_named(home: Path, version: str, says: s
     with serving(home, version):
         ((name, detail, how),) = wrong(home, canaries=False)
     assert name == "service"
-    assert f"process 4711 is version {version}" in detail
+    assert f"process 4711 has version {version}" in detail
     assert says in detail
     assert how.startswith(mend)

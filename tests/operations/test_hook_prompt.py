@@ -183,7 +183,7 @@ def test_what_is_noted_about_a_file_is_told_when_it_is_named_or_in_play(
 def test_a_long_note_about_a_file_is_cut_and_says_so(context: Context, ask: Ask) -> None:
     remember(context, RememberRequest("Cart totals are rounded half up. " * 60, anchors=("src/cart.py",)))
     told = ask(replace(PROMPT, prompt="clean up src/cart.py")).inject
-    assert "cut here" in told
+    assert "(truncated; `read` " in told
     assert len(told) < 2_000
 
 
