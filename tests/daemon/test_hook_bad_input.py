@@ -239,10 +239,12 @@ class TestSurroundings:
 
 def test_a_damaged_installation_is_named_on_standard_error_and_in_the_log(lone_machine: Installed) -> None:
     package = lone_machine.home / "damaged" / "palazzo"
-    package.mkdir(parents=True)
-    for source in (ROOT / "src" / "palazzo").iterdir():
-        (package / source.name).symlink_to(source)
-    for name, size in (("__main__.py", None), ("hook_process.py", 2_000)):  # an upgrade was cut off
+    (package / "hosts").mkdir(parents=True)
+    original = ROOT / "src" / "palazzo"
+    for source in (*original.iterdir(), *(original / "hosts").iterdir()):
+        if source.name != "hosts":
+            (package / source.relative_to(original)).symlink_to(source)
+    for name, size in (("__main__.py", None), ("hosts/hook_process.py", 2_000)):  # an upgrade was cut off
         (package / name).unlink()
         (package / name).write_text((ROOT / "src" / "palazzo" / name).read_text()[:size])
     command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", "Stop"]
