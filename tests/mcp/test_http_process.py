@@ -97,9 +97,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["0.0.0.0:0"], "palazzo token add"),
         (["127.0.0.1:0"], "palazzo token add"),
         (["nonsense:99999"], "highest is 65535"),
-        (["--", "-1"], "no address"),
-        (["127.0.0.1:0", "--profile", "x"], "no profile"),
-        (["127.0.0.1:0", "--toolset", "x"], "no toolset"),
+        (["--", "-1"], "not an address"),
+        (["127.0.0.1:0", "--profile", "x"], "Unknown profile 'x'; profiles: palazzo"),
+        (["127.0.0.1:0", "--toolset", "x"], "Unknown toolset 'x'; toolsets: core"),
     ],
 )
 def test_what_cannot_be_served_is_said_in_a_sentence(

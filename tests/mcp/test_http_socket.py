@@ -53,5 +53,5 @@ def test_a_port_that_is_taken_and_an_address_of_another_machine_are_said() -> No
             bound(f"127.0.0.1:{first.port}")
     finally:
         first.close()
-    with pytest.raises(PalazzoError, match="no address of this machine"):
+    with pytest.raises(PalazzoError, match="not an address of this machine"):
         bound("203.0.113.7:0")

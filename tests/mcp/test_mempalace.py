@@ -128,8 +128,8 @@ def test_parameters_and_defaults_are_the_documented_ones(tool: Any) -> None:
     required = [name for name, default in wanted.items() if default is REQUIRED]
     assert tool.input.get("required", []) == required
     sample = {name: _sample(tool.input["properties"][name]) for name in required}
-    given = tool.given(sample)
-    assert {name: given[name] for name in wanted if name not in required} == {
+    call = tool.parse_call(sample)
+    assert {name: call[name] for name in wanted if name not in required} == {
         name: default for name, default in wanted.items() if default is not REQUIRED
     }
 

@@ -156,7 +156,7 @@ def test_memories_are_recalled_by_any_of_several_tags(talk: Talk) -> None:
 
 def test_a_recall_by_places_is_refused_and_a_filter_that_is_not_here_is_named(talk: Talk) -> None:
     assert "no mode 'spatial'" in talk.refusal("recall", query="x", mode="spatial")
-    assert talk.told("recall", query="zebra", robot_id="r7")["remarks"] == ["'robot_id' changes nothing here."]
+    assert talk.told("recall", query="zebra", robot_id="r7")["remarks"] == ["'robot_id' has no effect here."]
 
 
 def test_a_to_do_keeps_what_is_said_of_it_and_is_found_by_it(talk: Talk) -> None:
@@ -252,8 +252,8 @@ def test_what_is_overdue_is_not_due_today(talk: Talk) -> None:
 
 def test_a_reminder_after_no_time_says_when_it_is(talk: Talk) -> None:
     reminder = talk.told("set_reminder", content="Close.", trigger_type="duration", after_seconds=-5)
-    assert reminder["remarks"] == ["'after_seconds' is -5, below the least; 1 was used."]
-    assert "above the most" in talk.text("set_reminder", content="x", trigger_type="duration", after_seconds=1e300)
+    assert reminder["remarks"] == ["'after_seconds' is -5, below the minimum; 1 was used."]
+    assert "above the maximum" in talk.text("set_reminder", content="x", trigger_type="duration", after_seconds=1e300)
 
 
 def test_reminders_are_set_listed_and_dismissed(talk: Talk) -> None:

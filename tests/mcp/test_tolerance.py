@@ -88,7 +88,7 @@ def test_what_is_no_number_is_refused_by_name(talk: Talk, profile: str, limit: A
 @pytest.mark.parametrize(("profile", "tool"), [("mempalace", "mempalace_list_drawers"), ("shodh", "list_memories")])
 def test_a_number_that_nothing_counts_to_is_kept_within_what_does(talk: Talk, profile: str, tool: str) -> None:
     answer = replace(talk, profile=profile).told(tool, offset=10**30)
-    assert answer["remarks"] == [f"'offset' is {10**30}, above the most; {2**53} was used."]
+    assert answer["remarks"] == [f"'offset' is {10**30}, above the maximum; {2**53} was used."]
 
 
 def test_the_own_profile_refuses_such_numbers_by_name(talk: Talk) -> None:

@@ -121,7 +121,7 @@ def _rooms(rooms: dict[str, int]) -> str:
 def doctor(screen: Screen, result: DoctorResult) -> None:
     """Show repairs, then every finding; below a problem, the command that repairs it."""
     for fix in result.fixed:
-        screen.say(("Mended: " if fix.done else "Could not: ", "green" if fix.done else "bold red"), fix.command)
+        screen.say(("Fixed: " if fix.done else "Could not: ", "green" if fix.done else "bold red"), fix.command)
         screen.say((f"    {_at_home(fix.detail)}", "dim"), wrap_indent=4)
     if result.fixed:
         screen.gap()
