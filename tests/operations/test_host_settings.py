@@ -56,7 +56,7 @@ LINE = hook_wiring.status_line(PROGRAM)
 @pytest.mark.parametrize("text", ["{}", "{ }", '{\n  "model": "opus"\n}\n', '{"hooks": {}, "statusLine": null}', "[]"])
 def test_a_status_line_of_ours_comes_and_goes_without_a_trace(text: str) -> None:
     if text == "[]":
-        with pytest.raises(ValueError, match="no JSON object"):
+        with pytest.raises(ValueError, match="is not a JSON object"):
             host_settings.with_status_line(text, LINE, True)
         return
     there = host_settings.with_status_line(installed(text), LINE, True)
@@ -189,9 +189,9 @@ def test_windows_paths_are_recognised_there() -> None:
     [
         ("", "empty"),
         ("  \n", "empty"),
-        ("[]", "no JSON object"),
-        ('{"hooks": []}', "no object"),
-        ('{"hooks": {"Stop": {}}}', "no list"),
+        ("[]", "is not a JSON object"),
+        ('{"hooks": []}', "`hooks` is not an object"),
+        ('{"hooks": {"Stop": {}}}', r"`hooks\.Stop` is not a list"),
         ("// mine\n{}", "not valid JSON"),
         ('{"a": 1,}', "not valid JSON"),
     ],
@@ -203,7 +203,7 @@ def test_what_has_another_shape_is_refused(text: str, why: str) -> None:
 
 def test_another_server_of_our_name_is_refused_and_never_taken_away() -> None:
     theirs = '{"mcpServers": {"palazzo": {"command": "npx", "args": ["palazzo-art"]}}}'
-    with pytest.raises(ValueError, match="something else"):
+    with pytest.raises(ValueError, match="starts another program"):
         host_settings.with_server(theirs, hook_wiring.server("claude-code"))
     assert host_settings.without_servers(theirs, host_settings.is_our_server) == theirs
 
@@ -302,7 +302,7 @@ def test_behind_a_fence_that_is_not_closed_our_block_is_known() -> None:
 
 
 def test_half_a_block_is_refused() -> None:
-    with pytest.raises(ValueError, match="no line"):
+    with pytest.raises(ValueError, match="is not followed by a line"):
         host_settings.with_block("<!-- palazzo:begin codex -->\nmine\n", "codex", "x")
 
 

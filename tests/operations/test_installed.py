@@ -71,16 +71,16 @@ def test_a_server_without_the_tools_that_agents_are_told_of_is_a_trouble(tmp_pat
     wire(tmp_path, "claude-code")
     program.write_text(program.read_text().replace('"read"', '"recall"'))
     (trouble,) = look(tmp_path, "claude-code").troubles
-    assert trouble.detail == "the MCP server lacks tools that agents are told of: read"
+    assert trouble.detail == "the MCP server lacks tools that agents' instructions name: read"
     assert all(f"`{tool}`" in BODY for tool in TOOLS_TOLD_OF)
 
 
 @pytest.mark.parametrize(
     ("script", "says"),
     [
-        ("echo no json", "cannot read"),
+        ("echo no json", "cannot be read by Claude Code"),
         ("echo broken >&2; exit 3", "ends with 3: broken"),
-        (None, "which is not there"),
+        (None, "which was not found"),
     ],
 )
 def test_a_program_that_does_not_answer_is_a_trouble(

@@ -52,7 +52,7 @@ def test_a_program_that_is_not_there_any_more_is_told(tmp_path: Path, program: P
 
 
 @pytest.mark.parametrize(
-    ("loads", "says"), [("gone.ts", "which is not there"), ("there.ts", "the extension of another installation")]
+    ("loads", "says"), [("gone.ts", "which does not exist"), ("there.ts", "the extension of another installation")]
 )
 def test_an_extension_of_another_installation_is_told(tmp_path: Path, extension: Path, loads: str, says: str) -> None:
     (tmp_path / "there.ts").write_text("")
@@ -67,7 +67,7 @@ def test_an_extension_of_another_installation_is_told(tmp_path: Path, extension:
 def test_a_file_of_another_version_is_told(tmp_path: Path, extension: Path) -> None:
     extension.write_text(extension.read_text() + "// older\n")
     (trouble,) = look(tmp_path, "pi").troubles
-    assert trouble.detail == f"{extension} is of another version"
+    assert trouble.detail == f"{extension} is from another version"
 
 
 def test_pi_s_own_entry_that_names_another_palace_is_told_with_where_it_stands(tmp_path: Path, extension: Path) -> None:

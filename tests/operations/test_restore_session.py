@@ -149,7 +149,7 @@ def test_what_differs_is_not_overwritten(context: Context, tmp_path: Path) -> No
     assert [file.standing for file in again.files] == ["there", "there"]
     first.files[1].path.unlink()
     first.files[0].path.write_bytes(b"it went on\n")
-    with pytest.raises(PalazzoError, match="is there and differs"):
+    with pytest.raises(PalazzoError, match="already exists with other content"):
         restore(context, CLAUDE.stem, tmp_path / "projects")
     assert list(written(tmp_path / "projects").values()) == [b"it went on\n"]
 
@@ -164,7 +164,7 @@ def test_a_dry_run_writes_nothing(context: Context, tmp_path: Path) -> None:
 def test_a_file_is_no_directory_to_restore_into(context: Context, tmp_path: Path) -> None:
     mine(context, CLAUDE)
     (tmp_path / "projects").write_text("words")
-    with pytest.raises(UsageError, match="no directory"):
+    with pytest.raises(UsageError, match="is not a directory"):
         restore(context, CLAUDE.stem, tmp_path / "projects")
 
 

@@ -67,7 +67,7 @@ def test_what_will_be_deleted_within_a_week_is_wrong_until_it_is_archived(home: 
     session(home, 2, 3)
     found = history(home, "claude-code")
     assert (found.ok, found.mend) == (False, "palazzo feed claude-code")
-    assert found.detail == "2 sessions, 2 not archived; the oldest of these is deleted in 5 days"
+    assert found.detail == "2 sessions, 2 not archived; the oldest of these will be deleted in 5 days"
     feed(home)
     found = history(home, "claude-code")
     assert (found.ok, found.mend, found.detail) == (True, "", "2 sessions, all archived")
@@ -82,16 +82,16 @@ def test_a_session_that_went_on_since_counts_again(home: Path) -> None:
     age(second, 2)
     found = history(home, "claude-code")
     assert found.ok
-    assert found.detail == "2 sessions, 1 grown since; the oldest of these is deleted in 28 days"
+    assert found.detail == "2 sessions, 1 grown since; the oldest of these will be deleted in 28 days"
 
 
 def test_the_hosts_own_setting_says_how_long(home: Path) -> None:
     session(home, 1, 40)
-    assert history(home, "claude-code").detail.endswith("is deleted when claude-code starts next")
+    assert history(home, "claude-code").detail.endswith("will be deleted when claude-code next starts")
     (home / ".claude" / "settings.json").write_text('{"cleanupPeriodDays": 365}')
     found = history(home, "claude-code")
     assert found.ok
-    assert found.detail.endswith("is deleted in 325 days")
+    assert found.detail.endswith("will be deleted in 325 days")
 
 
 def test_what_is_left_out_on_purpose_is_not_missing(home: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_host_that_deletes_nothing_is_in_order_and_says_what_is_new(home: Path
     age(path, 400)
     found = history(home, "codex")
     assert found.ok
-    assert found.detail == "1 session, 1 not archived; none is deleted by itself"
+    assert found.detail == "1 session, 1 not archived; none is deleted automatically"
 
 
 def test_a_last_line_that_was_never_finished_is_not_news(home: Path) -> None:

@@ -70,7 +70,11 @@ def test_what_is_set_aside_is_named_and_the_rest_is_answered(context: Context, t
     conflicts, suggestions = kg_conflicts(context, KgConflictsRequest()), kg_suggest(context, KgSuggestRequest())
     assert conflicts.count == 1
     assert {suggestion.subject for suggestion in suggestions.suggestions} == {"gateway"}
-    assert conflicts.note == suggestions.note == "1 text could not be read for claims: 'palazzo verify' names them."
+    assert (
+        conflicts.note
+        == suggestions.note
+        == "Claims could not be extracted from 1 text; 'palazzo verify' names the affected texts."
+    )
     (report,) = findings(context, "set aside")
     assert "reading claims failed (ValueError)" in report.detail
     assert report.mend.startswith("palazzo repair; ")
@@ -96,16 +100,16 @@ def test_repair_tries_it_again(context: Context) -> None:
 def test_doctor_mends_it(context: Context) -> None:
     let_claims_fail(context)
     fixes = doctor(context, DoctorRequest(canaries=False, fix=True)).fixed
-    assert [fix.detail for fix in fixes] == ["made anew: nothing; still set aside: 0"]
+    assert [fix.detail for fix in fixes] == ["rebuilt: nothing; still set aside: 0"]
     assert findings(context, "set aside") == []
 
 
 def test_the_failure_of_a_consumer_is_told_as_its_own(context: Context) -> None:
     note_failure("claim", ConsumerStopped("It fails on every text."), context.variables)
     line = hook(context, START).tell
-    assert line == "Palazzo could not go on with reading claims: It fails on every text. See 'palazzo doctor'."
+    assert line == "Palazzo could not continue with reading claims: It fails on every text. See 'palazzo doctor'."
     (report,) = findings(context, "background")
-    assert report.detail == "reading claims failed last time: It fails on every text."
+    assert report.detail == "reading claims failed in its last run: It fails on every text."
     assert not failure_file(context.variables).exists()  # which alone pauses them
     assert report.mend == "palazzo repair"
     repair(context, RepairRequest())
@@ -115,7 +119,7 @@ def test_the_failure_of_a_consumer_is_told_as_its_own(context: Context) -> None:
 def test_a_failure_to_make_vectors_is_over_once_they_are_made(context: Context) -> None:
     note_failure("embedding", OSError("no room"), context.variables)
     (report,) = findings(context, "background")
-    assert report.detail == "making vectors failed last time: OSError"
+    assert report.detail == "making vectors failed in its last run: OSError"
     repair(context, RepairRequest())
     assert findings(context, "background") == []
 

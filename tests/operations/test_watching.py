@@ -277,7 +277,7 @@ def test_it_ends_cleanly_and_there_is_one_of_it(
             command, env=environment, cwd=home / "work", capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert (second.returncode, second.stdout) == (1, "")
-        assert "watched already" in second.stderr
+        assert "is already watched by another" in second.stderr
         process.send_signal(number)
         out, error = process.communicate(timeout=PATIENCE)
     finally:
