@@ -170,8 +170,11 @@ def test_nobody_writes_in_the_name_of_a_device_without_its_key(tmp_path: Path, s
     forge(
         remote, uid_of(first), device_pairing.read(tmp_path / "key").key, signer, previous_head=head_of(remote, first)
     )
-    assert_refused(second, "signs with another key" if signs else "is not signed, though its device has signed others")
-    assert_refused(first, "has replaced on the remote what this device told there")
+    assert_refused(
+        second,
+        "that differs from the one known here" if signs else "is not signed, although its device has signed others",
+    )
+    assert_refused(first, "has replaced this device's data on the remote")
     first.say("One more.")
     first.push()  # it finds the forged head, and tells all anew
     assert second.pull().notes == ()
@@ -227,13 +230,13 @@ def test_nothing_of_a_removed_device_is_taken_in_and_its_key_file_introduces_nob
         assert "was removed" in " ".join(machine.pull().notes)
         assert ORDER not in texts(machine)
         assert_healthy(machine)
-    assert "takes nothing from this device any more" in " ".join(third.pull().notes)
+    assert "no longer accepts anything from this device" in " ".join(third.pull().notes)
     thief = Machine(tmp_path / "thief")
     thief.join(remote, key=tmp_path / "key")
     thief.say(ORDER)
     thief.push()
     for machine in (first, second):
-        assert "an invitation that no longer counts" in " ".join(machine.pull().notes)
+        assert "an invitation that is no longer valid" in " ".join(machine.pull().notes)
         assert ORDER not in texts(machine)
     newcomer = Machine(tmp_path / "newcomer")
     with first.at() as context:
@@ -277,7 +280,7 @@ def test_a_remote_that_went_back_is_seen_by_a_device_that_joins_later(tmp_path: 
     shutil.copytree(old_remote, remote / "devices" / uid_of(first))
     later = Machine(tmp_path / "later")
     later.join(remote, key=tmp_path / "key")
-    assert "an older state of the remote was put back" in " ".join(later.pull().notes)
+    assert "the remote was reset to an older state" in " ".join(later.pull().notes)
     assert_healthy(later)
     first.join(remote, again=True)
     first.push()
@@ -351,7 +354,7 @@ def test_what_devices_told_before_they_had_keys_is_read_until_they_sign(tmp_path
     first.push()
     assert second.pull().notes == ()
     forge(remote, uid_of(first), key, lines=[wing], previous_head=head_of(remote, first))
-    assert_refused(second, "is not signed, though its device has signed others")
+    assert_refused(second, "is not signed, although its device has signed others")
 
 
 def signer_of(machine: Machine) -> Signer:

@@ -103,7 +103,7 @@ def test_a_file_that_is_too_large_is_not_read(place: Place) -> None:
     assert head is not None
     with (directory(place, a) / str(head.name)).open("r+b") as file:
         file.truncate(10**10)
-    with pytest.raises(SegmentUnreadable, match="larger than anything"):
+    with pytest.raises(SegmentUnreadable, match="larger than any file that Palazzo writes"):
         place.device("b").pull()
 
 
@@ -212,7 +212,7 @@ a.head = there.heads.get(a.id)
 number = 0
 while True:
     number += 1
-    a.push(*[b"%d %d" % (number, line) + b" " * 300 for line in range(20)], anew=number % 5 == 0)
+    a.push(*[b"%d %d" % (number, line) + b" " * 300 for line in range(20)], is_new_epoch=number % 5 == 0)
     print(number, flush=True)
 """
 

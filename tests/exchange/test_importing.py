@@ -254,7 +254,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_taken(
         return found
 
     monkeypatch.setattr(export_check, "check", changed)
-    with pytest.raises(SourceUnreadable, match="was changed while it was read"):
+    with pytest.raises(SourceUnreadable, match="changed while it was read"):
         other_home.take(path)
 
 
@@ -319,15 +319,15 @@ def _with(kind: str, **fields: object) -> Callable[[Lines], Lines]:
 
 BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "nothing": (lambda lines: [], "is empty"),
-    "no header": (lambda lines: lines[1:], "no header"),
+    "does not begin with a header": (lambda lines: lines[1:], "does not begin with a header"),
     "two headers": (lambda lines: [*lines, lines[0]], "second header"),
     "a later version": (_with("header", version=2), "upgrade"),
-    "another format": (_with("header", format="memory"), "no export of Palazzo"),
+    "another format": (_with("header", format="memory"), "is not an export of Palazzo"),
     "another order": (lambda lines: [lines[0], *reversed(lines[1:])], "order"),
-    "drawers first": (lambda lines: [lines[-2], *lines[:-1]], "no header"),
-    "no rooms": (_without("room"), "that no line before it"),
-    "no sources": (_without("source"), "that no line before it"),
-    "no entities": (_without("entity"), "that no line before it"),
+    "drawers first": (lambda lines: [lines[-2], *lines[:-1]], "does not begin with a header"),
+    "no rooms": (_without("room"), "that no earlier line defines"),
+    "no sources": (_without("source"), "that no earlier line defines"),
+    "no entities": (_without("entity"), "that no earlier line defines"),
     "a field that nobody knows": (_with("item", secret=1), "'secret'"),
     "a drawer's field that nobody knows": (_with("drawer", secret=1), "'secret'"),
     "a kind that nobody knows": (lambda lines: [*lines, {"kind": "spell"}], "'spell'"),
@@ -337,12 +337,12 @@ BAD: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     "a number out of range": (_with("item", ordinal=2**63), "out of range"),
     "a place before the first": (_with("item", ordinal=-(2**63 - 1)), "'ordinal' of a message must be at least 0"),
     "a share out of range": (_with("fact_version", confidence=7), "0 to 1"),
-    "a link that was changed": (_with("link", digest="00" * 32), "does not follow in the chain"),
-    "links in another order": (_with("link", seq=3), "does not follow in the chain"),
+    "a link that was changed": (_with("link", digest="00" * 32), "does not continue the chain"),
+    "links in another order": (_with("link", seq=3), "does not continue the chain"),
     "a part outside its text": (_with("item", parts=[["text", 0, 10**9]]), "outside its text"),
-    "half a character in a name": (_with("wing", first_name="\ud800"), "half a character"),
+    "half a character in a name": (_with("wing", first_name="\ud800"), "contains half of a surrogate pair"),
     "nested too deeply": (_with("act", detail={"a": json.loads("[" * 200 + "]" * 200)}), "detail"),
-    "a list for an object": (lambda lines: [lines[0], [1, 2]], "no record"),
+    "a list for an object": (lambda lines: [lines[0], [1, 2]], "is not a record"),
 }
 
 
@@ -369,18 +369,18 @@ def test_what_is_not_as_an_export_has_it_is_one_sentence_and_nothing_of_it_is_ta
 def test_an_export_that_was_cut_off_is_not_taken(other_home: Home, path: Path) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert_refused(other_home, path, "cut off")
+    assert_refused(other_home, path, "is not valid JSON (was the file truncated?)")
     lines = whole.splitlines(keepends=True)
     for many in (1, 5, -1):
         path.write_bytes(b"".join(lines[:many]))
-        assert_refused(other_home, path, "ends in the middle")
+        assert_refused(other_home, path, "is truncated")
     path.write_bytes(b"".join([*lines[:-2], lines[-1]]))
     assert_refused(other_home, path, "lines stand before its end")
     path.write_bytes(whole + lines[-2])
     assert_refused(other_home, path, "comes after the end")
     packed = gzip.compress(whole)
     path.write_bytes(packed[: len(packed) // 2])
-    assert_refused(other_home, path, "ends in the middle")
+    assert_refused(other_home, path, "is truncated")
 
 
 def test_a_million_facts_in_one_line_are_not_read(
@@ -402,7 +402,7 @@ def test_a_long_line_that_is_cut_off_within_quotes_is_looked_at_once(
 ) -> None:
     """Looked at from each quote in it, it would take hours."""
     path.write_bytes(home_and_export[1].splitlines()[0] + b'\n{"kind":"item","text":"' + b'x\\"' * 400_000 + ending)
-    assert_refused(other_home, path, "cut off")
+    assert_refused(other_home, path, "is not valid JSON (was the file truncated?)")
 
 
 @pytest.mark.parametrize("cut", [2, 11, 200])
@@ -411,7 +411,7 @@ def test_a_packed_export_of_which_only_the_beginning_is_left_is_told_from_anothe
     other_home: Home, path: Path, home_and_export: tuple[Home, bytes], compress: Callable[[bytes], bytes], cut: int
 ) -> None:
     path.write_bytes(compress(home_and_export[1])[: max(cut, 4) if compress is zstandard.compress else cut])
-    with pytest.raises(SourceUnreadable, match="ends in the middle"):
+    with pytest.raises(SourceUnreadable, match="is truncated"):
         other_home.take(path)
 
 
@@ -428,7 +428,7 @@ def test_what_is_no_file_is_not_waited_for(other_home: Home, tmp_path: Path) -> 
     (tmp_path / "dangling").symlink_to("nowhere")
     for path in (tmp_path / "pipe", tmp_path / "dangling", Path("/dev/zero")):
         for store in (None, "palazzo", "shodh", "claude-mem"):
-            with pytest.raises(UsageError, match="no file and no directory"):
+            with pytest.raises(UsageError, match="neither a file nor a directory"):
                 other_home.take(path, store=store)
 
 
@@ -505,7 +505,7 @@ def test_what_is_nobodys_is_named_with_what_could_be_read(other_home: Home, tmp_
 
 
 def test_an_export_says_itself_where_things_stand(other_home: Home, path: Path) -> None:
-    with pytest.raises(UsageError, match="leave --wing out"):
+    with pytest.raises(UsageError, match="leave out --wing"):
         other_home.take(path, wing="other")
 
 
@@ -519,7 +519,7 @@ def test_markdown_is_for_reading(home_and_export: tuple[Home, bytes], other_home
 def test_an_agent_may_see_what_would_come_and_a_person_imports_it(other_home: Home, path: Path) -> None:
     other_home.variables["CLAUDECODE"] = "1"
     assert other_home.take(path, dry_run=True).counts
-    with pytest.raises(UsageError, match="a person imports one"):
+    with pytest.raises(UsageError, match="only a person may import one"):
         other_home.take(path)
 
 
@@ -555,8 +555,8 @@ def test_nothing_but_an_earlier_export_is_overwritten(home_and_export: tuple[Hom
     notes = tmp_path / "notes.jsonl"
     notes.write_text('{"mine": 1}\n')
     for out, why in (
-        (notes, "no export"),
-        (home_and_export[0].place / "palace.db", "no export"),
+        (notes, "is not an export"),
+        (home_and_export[0].place / "palace.db", "is not an export"),
         (tmp_path, "is a directory"),
     ):
         with home_and_export[0].at() as context, pytest.raises(UsageError, match=why):

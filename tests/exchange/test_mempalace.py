@@ -367,7 +367,7 @@ def test_a_store_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) ->
     other = tmp_path / "other" / "chroma.sqlite3"
     other.parent.mkdir()
     other.write_bytes(b"no database at all")
-    assert "no SQLite database" in refused(other)
+    assert "is not a SQLite database" in refused(other)
     (tmp_path / "server").mkdir()
     (tmp_path / "server" / "qdrant_backend.json").write_text("{}")
     assert "Qdrant" in refused(tmp_path / "server")

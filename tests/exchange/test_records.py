@@ -128,19 +128,22 @@ def test_a_record_is_known_by_its_id_or_by_what_stands_for_one() -> None:
 @pytest.mark.parametrize(
     ("told", "why"),
     [
-        (b"", "no JSON"),
-        (b'{"kind":"wing"', "cut off"),
+        (b"", "is not valid JSON"),
+        (b'{"kind":"wing"', "is not valid JSON (was the file truncated?)"),
         (b"[]", "an object with 'kind'"),
         (b"7", "an object with 'kind'"),
         (b'{"kind":7}', "an object with 'kind'"),
-        (b'{"kind":"wong"}', "of a kind 'wong'"),
+        (b'{"kind":"wong"}', "has a kind 'wong'"),
         (line(kind="wing", id=ID), "wing: lacks 'first_name'"),
-        (line(kind="wing", id=ID, first_name="a", colour="red"), "'colour' that this version does not know"),
+        (
+            line(kind="wing", id=ID, first_name="a", colour="red"),
+            "an unknown field 'colour'; this version does not support it",
+        ),
         (line(kind="wing", id=7, first_name="a"), "'id' must be an id"),
         (line(kind="wing", id=ID.upper(), first_name="a"), "'id' must be an id"),
         (line(kind="wing", id="../" + ID, first_name="a"), "'id' must be an id"),
         (line(kind="wing", id=ID, first_name=["a"]), "'first_name' must be a string"),
-        (line(kind="wing", id=ID, first_name="\ud800"), "half a character"),
+        (line(kind="wing", id=ID, first_name="\ud800"), "contains half of a surrogate pair"),
         (line(**{**ITEM, "type": "god"}), "'type' must be one of message"),
         (line(**{**ITEM, "type": ["note"]}), "'type' must be one of message"),
         (line(**{**ITEM, "recorded_at": True}), "'recorded_at' must be an integer"),
@@ -149,10 +152,10 @@ def test_a_record_is_known_by_its_id_or_by_what_stands_for_one() -> None:
         (line(**ITEM, ordinal=1 << 63), "'ordinal' is out of range"),
         (line(**{**ITEM, "type": "message"}, ordinal=-1), "'ordinal' of a message must be at least 0"),
         (line(**ITEM, created_at=None), "'created_at' must be an integer"),
-        (b'{"kind":"wing","id":' + b"9" * 5_000 + b"}", "no JSON"),
+        (b'{"kind":"wing","id":' + b"9" * 5_000 + b"}", "is not valid JSON"),
         (line(**ITEM, raw={"base64": "###"}), "'raw' is not valid base64"),
-        (line(**ITEM, raw={"base64": "", "more": 1}), "nothing but 'base64'"),
-        (line(**ITEM, raw="\ud800"), "half a character"),
+        (line(**ITEM, raw={"base64": "", "more": 1}), "an object with no key but 'base64'"),
+        (line(**ITEM, raw="\ud800"), "contains half of a surrogate pair"),
         (line(**ITEM, text={"base64": "/w=="}), "'text' is not valid text"),
         (line(**ITEM, salt="abc"), "'salt' must be hexadecimal digits"),
         (line(**ITEM, meta=[1]), "'meta' must be an object"),
@@ -161,9 +164,9 @@ def test_a_record_is_known_by_its_id_or_by_what_stands_for_one() -> None:
         (line(**ITEM, parts=[["text", "0", 1]]), "'parts' must be an integer"),
         (b'{"kind":"act","detail":{"a":' + b"[" * 70 + b"]" * 70 + b"}}", "lacks 'id'"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"kind":"wing","id":NaN}', "holds NaN"),
-        (b'\xff{"kind":"wing"}', "no UTF-8"),
-        ('{"kind":"wing"}'.encode("utf-16"), "no UTF-8"),
+        (b'{"kind":"wing","id":NaN}', "contains NaN"),
+        (b'\xff{"kind":"wing"}', "is not UTF-8 text"),
+        ('{"kind":"wing"}'.encode("utf-16"), "is not UTF-8 text"),
     ],
 )
 def test_what_is_no_record_says_why(told: bytes, why: str) -> None:
@@ -186,27 +189,33 @@ MEMBER = {"kind": "member", "group": ID, "n": 0}
     [
         ({"kind": "source", "id": ID, "type": "document", "key": []}, "'key' is empty"),
         ({"kind": "link", "device": ID, "seq": 1, "item": ID, "digest": "00", "hash": "00" * 32}, "32 bytes"),
-        ({"kind": "link", "device": ID, "seq": 0, "item": ID, "digest": "00" * 32, "hash": "00" * 32}, "counts from 1"),
+        (
+            {"kind": "link", "device": ID, "seq": 0, "item": ID, "digest": "00" * 32, "hash": "00" * 32},
+            "'seq' must be at least 1",
+        ),
         ({**ACT, "type": "tag", "detail": {}}, "lacks 'tag'"),
         ({**ACT, "type": "move", "detail": {"wing": "api"}}, "lacks 'room'"),
         ({**ACT, "type": "forget", "detail": {"row": "7"}}, "a row of another palace"),
-        ({**ACT, "type": "forget", "detail": {"reason": 7}}, "must be of texts"),
+        ({**ACT, "type": "forget", "detail": {"reason": 7}}, "must contain only strings"),
         ({**ACT, "type": "forget", "detail": {}, "spans": [{**SPAN, "start": 4}]}, "ends before it begins"),
-        ({**LINK, "type": "alias"}, "no name"),
-        ({**LINK, "type": "merge", "name": "Ada"}, "no other"),
-        ({**ARRANGED, "type": "name", "name": "api"}, "of a wing or of a room"),
-        ({**ARRANGED, "type": "name", "wing": ID, "room": ID, "name": "api"}, "of a wing or of a room"),
+        ({**LINK, "type": "alias"}, "lacks 'name'"),
+        ({**LINK, "type": "merge", "name": "Ada"}, "lacks 'other'"),
+        ({**ARRANGED, "type": "name", "name": "api"}, "of either a wing or a room"),
+        ({**ARRANGED, "type": "name", "wing": ID, "room": ID, "name": "api"}, "of either a wing or a room"),
         ({**ARRANGED, "type": "name", "wing": ID}, "lacks 'name'"),
         ({**ARRANGED, "type": "name", "room": ID, "name": "api"}, "lacks 'target'"),
         ({**ARRANGED, "type": "merge", "wing": ID, "name": "api"}, "lacks 'target'"),
-        ({**ARRANGED, "type": "move", "wing": ID, "name": "api", "target": ID}, "moves no room"),
-        ({**CONFLICT, "earlier": {}, "later": {"fact": ID}}, "each side is a fact, or words"),
-        ({**CONFLICT, "earlier": {**SAID, "fact": ID}, "later": {"fact": ID}}, "each side is a fact, or words"),
-        ({**CONFLICT, "earlier": {"fact": ID}, "later": {"item": ID}}, "a stretch of it"),
+        ({**ARRANGED, "type": "move", "wing": ID, "name": "api", "target": ID}, "does not move a room"),
+        ({**CONFLICT, "earlier": {}, "later": {"fact": ID}}, "each side must be either a fact or a span of an item"),
+        (
+            {**CONFLICT, "earlier": {**SAID, "fact": ID}, "later": {"fact": ID}},
+            "each side must be either a fact or a span of an item",
+        ),
+        ({**CONFLICT, "earlier": {"fact": ID}, "later": {"item": ID}}, "must have a valid span"),
         ({**VERSION, "valid_from": 2, "valid_to": 2}, "ends before it begins"),
         ({**VERSION, "sources": [{"stated_by": "user", "start": 1}]}, "a start and an end"),
-        ({**ITEM, "parts": [["poem", 0, 1]]}, "none of text, thinking"),
-        ({**ITEM, "parts": [["text", 0, 1, "", "", False, "untag"]]}, "a trust that there is none of"),
+        ({**ITEM, "parts": [["poem", 0, 1]]}, "not one of text, thinking"),
+        ({**ITEM, "parts": [["text", 0, 1, "", "", False, "untag"]]}, "a part with an unknown trust"),
         ({"kind": "erasure", "id": ID, "at": 1, "certificate": "{"}, "'certificate' is invalid"),
         ({"kind": "erasure", "id": ID, "at": 1, "certificate": "[]"}, "'certificate' is invalid"),
         ({"kind": "erasure", "id": ID, "at": 1, "certificate": '{"items":[]}'}, "'certificate' is invalid"),
@@ -220,9 +229,9 @@ def test_a_record_of_which_nothing_can_be_made_is_refused(told: dict[str, Any], 
 
 
 def test_a_later_version_is_told_apart_from_damage() -> None:
-    with pytest.raises(NewerFormat, match="says version 2 of the format"):
+    with pytest.raises(NewerFormat, match="declares version 2 of the format"):
         from_line(line(kind="header", format="palazzo", version=2, shiny=True))
-    with pytest.raises(BadRecord, match="which there is none of"):
+    with pytest.raises(BadRecord, match="which does not exist"):
         from_line(line(kind="header", format="palazzo", version=0))
     assert from_line(line(kind="header", format="palazzo", version=1)) == Header("palazzo", 1)
 

@@ -37,14 +37,14 @@ def test_a_sealed_segment_holds_no_word_and_opens_with_its_key() -> None:
 
 def test_another_key_is_refused_in_one_sentence() -> None:
     one = sealed_with(Key.new())
-    with pytest.raises(WrongKey, match="sealed with another one"):
+    with pytest.raises(WrongKey, match="sealed with another key"):
         segments.read(one.content, one.name, DEVICE, PALACE, Key.new())
 
 
 def test_a_sealed_segment_without_a_key_and_an_open_one_with_a_key_are_refused() -> None:
     key = Key.new()
     one = sealed_with(key)
-    with pytest.raises(PalazzoError, match="takes the passphrase or the key"):
+    with pytest.raises(PalazzoError, match="the passphrase or the key"):
         segments.read(one.content, one.name, DEVICE, PALACE)
     (bare,) = segments.write([b"the heron"], Series(PALACE, DEVICE, None), lambda: Micros(5))
     with pytest.raises(WrongKey):

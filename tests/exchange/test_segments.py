@@ -125,10 +125,10 @@ def test_a_head_that_went_back_says_that_the_remote_was_rewritten() -> None:
 
 def test_another_segment_of_the_same_number_says_that_the_remote_was_rewritten() -> None:
     first, other = written([b"1"]), written([b"one"])
-    with pytest.raises(RemoteRewritten, match="another past"):
+    with pytest.raises(RemoteRewritten, match="has a different history"):
         followed(other, head_of(other), first[-1].name)
     more = written([b"2"], head_of(other))
-    with pytest.raises(RemoteRewritten, match="another past"):
+    with pytest.raises(RemoteRewritten, match="has a different history"):
         followed([*other, *more], head_of(more), first[-1].name)
 
 
@@ -170,7 +170,7 @@ def test_a_segment_that_has_not_arrived_ends_the_reading_behind_the_one_before_i
 def test_half_a_segment_and_a_changed_byte_are_refused() -> None:
     (one,) = written([b"words " * 1000])
     for content in (one.content[: len(one.content) // 2], one.content[:-1] + b"\0", b""):
-        with pytest.raises(SegmentUnreadable, match="damaged or has not wholly arrived"):
+        with pytest.raises(SegmentUnreadable, match="damaged or incomplete"):
             segments.read(content, one.name, DEVICE, PALACE)
 
 
@@ -272,5 +272,5 @@ def test_a_head_that_is_none_is_refused_in_one_sentence() -> None:
         with pytest.raises(SegmentUnreadable) as refused:
             segments.load_head(content, DEVICE)
         assert "\n" not in str(refused.value)
-    with pytest.raises(SegmentUnreadable, match="of another device"):
+    with pytest.raises(SegmentUnreadable, match="belongs to another device"):
         segments.load_head(head, OTHER)

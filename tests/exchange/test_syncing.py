@@ -397,7 +397,7 @@ def test_a_remote_that_is_sealed_by_a_key_opens_with_its_file_alone(tmp_path: Pa
     pytest.importorskip("pyrage")
     one, other = Machine(tmp_path / "one"), Machine(tmp_path / "other")
     one.say(WORDS)
-    with pytest.raises(UsageError, match="needs its file"):
+    with pytest.raises(UsageError, match="needs a key file"):
         one.join(folder, seal="key")
     one.join(folder, seal="key", save_key=tmp_path / "key")
     one.push()
@@ -489,7 +489,7 @@ def test_a_remote_that_vanished_was_emptied_or_went_back_is_told_and_nothing_is_
     other.pull()
     truth = other.truth()
     shutil.rmtree(folder)
-    with pytest.raises(RemoteUnusable, match="is not there"):
+    with pytest.raises(RemoteUnusable, match="does not exist"):
         other.pull()
     shutil.copytree(before, folder)
     with pytest.raises(RemoteRewritten):

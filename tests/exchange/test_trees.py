@@ -144,9 +144,9 @@ def test_a_directory_of_somebody_elses_and_a_file_are_not_written_into(tmp_path:
     top = tmp_path / "project"
     top.mkdir()
     (top / "main.py").write_text("print()")
-    with pytest.raises(UsageError, match="something else"):
+    with pytest.raises(UsageError, match="something other than an export"):
         grown(top, a="1")
-    with pytest.raises(UsageError, match="no directory"):
+    with pytest.raises(UsageError, match="is not a directory"):
         grown(top / "main.py", a="1")
     assert [one.name for one in top.iterdir()] == ["main.py"]
 
@@ -160,7 +160,7 @@ def test_a_manifest_that_names_what_is_not_its_own_is_refused(tmp_path: Path, na
     victim.write_text("a person's")
     told = json.loads((top / MANIFEST).read_text())
     (top / MANIFEST).write_text(json.dumps({**told, "pages": [name]}))
-    with pytest.raises(SourceUnreadable, match="not as an export has it"):
+    with pytest.raises(SourceUnreadable, match="is not a valid manifest of an export"):
         grown(top, a_one="2")
     assert victim.read_text() == "a person's"
 
@@ -171,7 +171,7 @@ def test_a_manifest_that_names_what_is_not_its_own_is_refused(tmp_path: Path, na
 def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     grown(tmp_path / "out", a="1")
     (tmp_path / "out" / MANIFEST).write_text(text)
-    with pytest.raises(SourceUnreadable, match="not as an export has it"):
+    with pytest.raises(SourceUnreadable, match="is not a valid manifest of an export"):
         grown(tmp_path / "out", a="2")
 
 

@@ -170,7 +170,7 @@ def test_what_is_not_understood_is_said_and_never_raw_json(tmp_path: Path) -> No
     contents = [row.content for row in rows_of(tmp_path, odd)][2:]
     assert contents == [
         Unreadable("content of an unknown type"),
-        Unreadable("a message of an unknown role 'narrator'"),
+        Unreadable("a message with the unknown role 'narrator'"),
         Noise("assistant, without words"),
     ]
 
@@ -220,7 +220,7 @@ def test_what_stands_before_a_cut_is_read(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-30])
     sessions = FEEDER.sessions(path)
     assert said(next(sessions).rows())[0].text == "one"
-    with pytest.raises(SourceUnreadable, match="cut off"):
+    with pytest.raises(SourceUnreadable, match="is truncated or damaged after"):
         next(sessions)
 
 

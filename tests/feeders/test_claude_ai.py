@@ -176,7 +176,7 @@ def test_empty_conversations_and_odd_messages_are_accounted_for(tmp_path: Path) 
         Noise("conversation"),
         Unreadable("not a message"),
         Noise("human, without words"),
-        Unreadable("a message of an unknown sender 'ghost'"),
+        Unreadable("a message with the unknown sender 'ghost'"),
     ]
     assert [row.content for row in rows_of(tmp_path, conversation())] == [Noise("conversation")]
 
@@ -186,7 +186,7 @@ def test_a_truncated_export_gives_what_stands_before(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
     sessions = FEEDER.sessions(tmp_path)
     assert said(next(sessions).rows())[0].text == "kept"
-    with pytest.raises(SourceUnreadable, match="cut off"):
+    with pytest.raises(SourceUnreadable, match="is truncated or damaged after"):
         next(sessions)
 
 

@@ -62,7 +62,7 @@ def test_other_compressed_files_are_not_taken(tmp_path: Path) -> None:
     assert not COLD.recognises(tmp_path / "rollout-1.jsonl.zst", b"{}")
     path = tmp_path / "rollout-1.jsonl.zst"
     path.write_bytes(zstandard.compress(b"{}\n" * 100))
-    with pytest.raises(SourceUnreadable, match="holds no rollout"):
+    with pytest.raises(SourceUnreadable, match="contains no Codex rollout"):
         list(COLD.sessions(path))
 
 
@@ -91,7 +91,7 @@ def test_what_is_cut_off_gives_what_stands_before(tmp_path: Path) -> None:
     [session] = COLD.sessions(path)
     rows = session.rows()
     assert [next(rows) for _ in range(10)] == whole[:10]
-    with pytest.raises(SourceUnreadable, match="cut off"):
+    with pytest.raises(SourceUnreadable, match="is damaged or truncated"):
         list(rows)
 
 

@@ -124,7 +124,7 @@ def test_what_is_odd_or_damaged_is_accounted_for(tmp_path: Path) -> None:
     assert [row.content for row in rows[1:]] == [
         Unreadable("not an item"),
         Unreadable("an item without a message"),
-        Unreadable("a message of an unknown role 'ghost'"),
+        Unreadable("a message with the unknown role 'ghost'"),
         Noise("assistant, without words"),
     ]
 

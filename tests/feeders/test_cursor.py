@@ -125,7 +125,7 @@ def test_a_database_of_settings_says_where_the_conversations_are(tmp_path: Path)
     connection.execute("CREATE TABLE ItemTable (key TEXT UNIQUE, value BLOB)")
     connection.close()
     assert FEEDER.recognises(path, head_of(path))
-    with pytest.raises(SourceUnreadable, match=r"holds settings.*globalStorage"):
+    with pytest.raises(SourceUnreadable, match=r"contains settings.*globalStorage"):
         list(FEEDER.sessions(path))
     connection = apsw.Connection(str(path))
     connection.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE, data BLOB)")

@@ -58,7 +58,7 @@ def test_cursor_is_read_and_a_database_of_settings_is_a_sentence(palace: Palace,
     report = mined(palace, tmp_path)
     assert count(palace, "message") == 2
     [failed] = report.failed
-    assert "holds settings" in failed.error
+    assert "contains settings" in failed.error
 
 
 @pytest.mark.parametrize("other", ["0b1b2b3b-0000-4000-8000-000000000001"])

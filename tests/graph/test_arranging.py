@@ -149,13 +149,13 @@ def test_a_room_that_was_moved_out_is_no_more_found_in_its_wing() -> None:
     [
         ("merge wing", ("api", "api"), "cannot be merged into itself"),
         ("merge room", ("api/auth", "api/auth"), "cannot be merged into itself"),
-        ("rename wing", ("api", "web"), "'palazzo wing merge api web' makes the two one"),
-        ("rename wing", ("api", "Api"), "is called that already"),
-        ("rename wing", ("api", "!?"), "is no name"),
-        ("rename wing", ("api", "--"), "is no name"),
-        ("rename room", ("api/auth", "ops"), "'palazzo room merge api/auth api/ops' makes the two one"),
-        ("move room", ("api/auth", "web"), "'palazzo room merge api/auth web/auth' makes the two one"),
-        ("move room", ("api/auth", "api"), "is in the wing 'api' already"),
+        ("rename wing", ("api", "web"), "'palazzo wing merge api web' merges the two"),
+        ("rename wing", ("api", "Api"), "already has that name"),
+        ("rename wing", ("api", "!?"), "is not a valid name"),
+        ("rename wing", ("api", "--"), "is not a valid name"),
+        ("rename room", ("api/auth", "ops"), "'palazzo room merge api/auth api/ops' merges the two"),
+        ("move room", ("api/auth", "web"), "'palazzo room merge api/auth web/auth' merges the two"),
+        ("move room", ("api/auth", "api"), "is already in the wing 'api'"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_changes(verb: str, said: tuple[str, str], sentence: str) -> None:
@@ -172,10 +172,10 @@ def test_a_circle_is_refused_since_a_former_name_is_not_taken_for_the_thing() ->
         filled(palace)
         change(palace, "merge wing", "api", "web")
         for said in (("web", "api"), ("api", "web")):
-            with pytest.raises(UsageError, match="The wing 'api' is called 'web' now"):
+            with pytest.raises(UsageError, match="The wing 'api' is now called 'web'"):
                 change(palace, "merge wing", *said)
         change(palace, "merge room", "web/look", "web/ops")
-        with pytest.raises(UsageError, match="The room 'web/look' is 'web/ops' now"):
+        with pytest.raises(UsageError, match="The room 'web/look' is now 'web/ops'"):
             change(palace, "merge room", "web/ops", "web/look")
 
 
@@ -191,7 +191,7 @@ def test_a_place_that_does_not_exist_is_answered_with_what_is_near() -> None:
                 change(palace, "rename room", said, "other")
         with pytest.raises(NotFound, match="Near it: web"):
             change(palace, "rename wing", "webb", "other")
-        with pytest.raises(UsageError, match="Several wings have a room 'auth': say which, api/auth, web/auth"):
+        with pytest.raises(UsageError, match="Several wings have a room 'auth': specify one of api/auth, web/auth"):
             change(palace, "rename room", "auth", "login")
 
 

@@ -105,10 +105,10 @@ class Calls:
         around = message.get("surroundings", {})
         key = message.get("key")
         if not isinstance(key, str | None) or not isinstance(around, dict):
-            raise UsageError("A call's key must be a string, and its client environment an object.")
+            raise UsageError("A call's 'key' must be a string, and its 'surroundings' an object.")
         variables = around.get("variables", {})
         if not isinstance(variables, dict) or not all(isinstance(value, str) for value in variables.values()):
-            raise UsageError("The variables of a call's client environment must be strings, by name.")
+            raise UsageError("The 'variables' of a call's 'surroundings' must be strings, by name.")
         call = _Open(number, self)
         cwd = Path(str(around.get("cwd") or self._engine.palace.parent))
         job = Job(operation, request, key, cwd, variables, "user", call.progress, call.notice)

@@ -288,7 +288,7 @@ def _rows(file: Path) -> Iterator[_Event | SkippedRecord]:
         columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(events)")}
         if missing := [name for name in _COLUMNS if name not in columns]:
             raise SourceUnreadable(
-                f"{file} has no table 'events' with a column '{missing[0]}': it is not a known mnemograph log."
+                f"{file} has no table 'events' with a column '{missing[0]}': it is not a supported mnemograph log."
             )
         rows = list(connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM events ORDER BY ts, id"))
     for own, at, op, session, source, data in rows:

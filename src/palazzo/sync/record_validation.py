@@ -47,7 +47,10 @@ def check(record: Record) -> None:
         case Act():
             _act(record)
         case EntityLink():
-            _must(bool(record.name) if record.type == "alias" else record.other is not None, "lacks 'name' or 'other'")
+            if record.type == "alias":
+                _must(bool(record.name), "lacks 'name'")
+            else:
+                _must(record.other is not None, "lacks 'other'")
         case FactVersion():
             _version(record)
         case Conflict():

@@ -161,7 +161,7 @@ def provenance(
     belief = belief or whom_to_believe(context)
     speaker = tidy(stated_by)
     if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
-        raise UsageError(f"The name of who states it must have 1 to {LONGEST_SPEAKER} characters, on one line.")
+        raise UsageError(f"The name of whoever states it must have 1 to {LONGEST_SPEAKER} characters, on one line.")
     database = context.writing().database
     # An agent does not speak as the person, whatever it says, and whatever a command line says of whoever types.
     speaker = "agent" if speaker == ACTOR and belief.trust != "user" else Guard.of(database).words(speaker)
