@@ -55,14 +55,14 @@ DEEP = b'{"a":' * 100_000
 CASES = [
     Case("empty", b"", log="claude-code stop: "),
     Case("spaces", b" \n\t", log="claude-code stop: "),
-    Case("an array", [], log="no object but a list"),
-    Case("a text", "words", log="no object but a str"),
-    Case("a number", 3, log="no object but a int"),
-    Case("null", None, log="no object but a NoneType"),
+    Case("an array", [], log="not an object but a list"),
+    Case("a text", "words", log="not an object but a str"),
+    Case("a number", 3, log="not an object but a int"),
+    Case("null", None, log="not an object but a NoneType"),
     Case("cut off", b'{"session_id": "s-1", "prom', log="claude-code stop: "),
     Case("no text at all", bytes(range(256)), log="claude-code stop: "),
     Case("nested without end", DEEP, log="claude-code stop: "),
-    Case("more than is read", b'{"prompt": "' + b"x" * (10 << 20) + b'"}', log="is not read"),
+    Case("more than is read", b'{"prompt": "' + b"x" * (10 << 20) + b'"}', log="was not read"),
     Case("a prompt of nearly ten megabytes", told(prompt="y " * (4 << 20)), "UserPromptSubmit"),
     Case("an event that is none", told(), "Nonsense", log="not known"),
     Case("another host's event", told(), "AfterAgent", log="not known"),
@@ -251,9 +251,9 @@ def test_a_damaged_installation_is_named_on_standard_error_and_in_the_log(lone_m
     variables = {**lone_machine.variables, "PALAZZO_SERVICE": "off"}
     hook = subprocess.run(command, input=STOP, capture_output=True, env=variables, timeout=60, check=False)
     assert (hook.stdout, hook.returncode) == (NOTHING, 0)
-    assert hook.stderr.startswith(b"palazzo hook: it failed (")
+    assert hook.stderr.startswith(b"palazzo hook: failed (")
     assert b"palazzo doctor" in hook.stderr
-    assert "it failed (" in lone_machine.log()
+    assert "failed (" in lone_machine.log()
 
 
 def is_valid(ended: tuple[bytes, bytes, int]) -> bool:
