@@ -99,7 +99,7 @@ def test_a_neighbour_that_is_a_hit_is_referred_to(palazzo: Command, home: Path) 
 def test_nothing_found_says_what_to_try(palazzo: Command, shop: Path) -> None:
     assert "Nothing contains any of these words: try a name" in palazzo("search", "xylophone").out
     assert (
-        "Nothing there holds any of these words: try without --room."
+        "Nothing there contains any of these words: try without --room."
         in palazzo("search", "port", "--room", "animals").out
     )
 
@@ -111,7 +111,7 @@ def test_what_came_nearest_is_told_when_asked_to_explain(
     ran = palazzo("search", "deploy port")
     assert "Nothing found" in ran.out
     assert ", minimum 0.99): try a name" in ran.out
-    assert "or see what came nearest with --explain." in ran.out
+    assert "or see the nearest candidates with --explain." in ran.out
     assert palazzo.json("search", "deploy port")["below"] == []
     nearest = palazzo.json("search", "deploy port", "--explain")
     assert nearest["hits"] == []

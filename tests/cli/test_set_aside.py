@@ -46,7 +46,7 @@ def test_a_text_that_cannot_be_processed_is_named_until_repair_succeeds(palazzo_
     assert palazzo.json("kg", "suggest")["suggestions"][0]["object"] == "8443"
     assert "reading claims failed (ValueError)" in " ".join(palazzo("verify").out.split())
     assert "reading claims failed (ValueError)" in " ".join(palazzo("doctor", "--no-canaries").out.split())
-    assert "1 text could not be processed completely" in palazzo("status").out
+    assert "1 text could not be fully processed" in palazzo("status").out
     repair_message = "Retried 1 text that had been set aside; still set aside: 0."
     assert repair_message in " ".join(palazzo("repair").out.split())
     assert palazzo.json("kg", "conflicts")["note"] == ""
