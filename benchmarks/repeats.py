@@ -37,12 +37,12 @@ ROOT = Path(__file__).resolve().parents[1]
 MINE = """
 import json, sys, time
 from pathlib import Path
-from palazzo.archive import packing
+from palazzo.archive import pack_writer
 from palazzo.sources.mining_run import mine
 from palazzo.sources.mining_report import MineRequest
 from palazzo.palace import Palace, system_clock
 if sys.argv[1] == "without":
-    packing.LONGEST_SEARCHED = -1
+    pack_writer.LONGEST_SEARCHED = -1
 with Palace.open(Path(sys.argv[2])) as palace:
     began = time.process_time()
     for each in sys.argv[3:]:

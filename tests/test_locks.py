@@ -57,7 +57,7 @@ def test_a_lock_that_cannot_be_made_is_held_by_nobody(tmp_path: Path) -> None:
 def test_a_lock_that_is_handed_on_is_held_until_both_have_let_go(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     program = (
-        "import sys; from palazzo.locks import inherited; held = inherited(sys.argv[1], int(sys.argv[2]));"
+        "import sys; from palazzo.locks import adopt_lock; held = adopt_lock(sys.argv[1], int(sys.argv[2]));"
         " input(); held.release(); print(1, flush=True); input()"
     )
     source = str(Path(__file__).resolve().parents[1] / "src")

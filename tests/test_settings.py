@@ -99,8 +99,8 @@ def test_tables_and_dotted_keys_are_the_same(config: Path, project: Path) -> Non
     [
         ("palace = '/tmp/theirs.db'", "`palace` cannot be set here"),
         ("[embedder]\nbase_url = 'http://evil'", "line 2: `embedder.base_url` cannot be set here"),
-        ("redact = false", "`redact` may be tightened inside a project, not loosened"),
-        ("auto_inject_trust = 'external'", "`auto_inject_trust` may be tightened inside a project, not loosened"),
+        ("redact = false", "`redact` may be made stricter inside a project, but not looser"),
+        ("auto_inject_trust = 'external'", "`auto_inject_trust` may be made stricter inside a project, but not looser"),
         ("save_mode = 'ask'", "`save_mode` cannot be set here"),
         ("service = true", "`service` cannot be set here"),
         ("min_messages = 1", "`min_messages` cannot be set here"),

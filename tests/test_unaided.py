@@ -346,7 +346,7 @@ def test_hits_keep_to_the_budget(machine: Machine) -> None:
         machine.note(f"{n}. {DECISION} " + f"Service {n} has a retry budget that is told here, by name: {n}. " * 16)
     told = machine.told()
     assert told.count("\n- [") == 2
-    assert told.count("(cut here; `read` ") == 1
+    assert told.count("(truncated; `read` ") == 1
     assert len(told) < 4_000
 
 
@@ -411,9 +411,9 @@ def outcome(machine: Machine) -> bytes:
 BY_ITSELF = """
 import os, sys, time
 sys.path.append(sys.argv[1])
-from palazzo import hooking
-payload = hooking.read_all()
-answer = hooking._answer_without_service("claude-code", "UserPromptSubmit", payload, None, os.environ, time.monotonic())
+from palazzo.client import hook_client
+payload = hook_client.read_all()
+answer = hook_client._answer_without_service("claude-code", "UserPromptSubmit", payload, None, os.environ, time.monotonic())
 os.write(1, answer)
 os._exit(0)
 """

@@ -126,7 +126,7 @@ def test_an_export_that_is_cut_off_gives_what_is_whole_and_is_tried_again(tmp_pa
     path.write_text(whole[:-30])
     first = read(path)
     assert (first.new, len(first.failed)) == (1, 1)
-    assert "cut off" in first.failed[0].error
+    assert "is truncated or damaged after" in first.failed[0].error
     assert len(read(path).failed) == 1
     path.write_text(whole)
     assert (read(path).new, read(path).failed) == (1, ())

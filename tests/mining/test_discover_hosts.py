@@ -67,9 +67,9 @@ def test_what_hosts_write_beside_their_sessions_is_skipped_with_its_reason(mode:
             reasons.setdefault(one.path.name, set()).add(one.reason)
     for name, word in (
         ("hooks.jsonl", "hook calls"),
-        ("exec-json.jsonl", "streamed"),
-        ("json-mode-stdout.jsonl", "streamed"),
-        ("rpc-stdout.jsonl", "streamed"),
+        ("exec-json.jsonl", "output stream"),
+        ("json-mode-stdout.jsonl", "output stream"),
+        ("rpc-stdout.jsonl", "output stream"),
         ("extension-events.jsonl", "hook calls"),
         ("mcp.jsonl", "JSON-RPC"),
     ):

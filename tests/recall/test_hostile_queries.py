@@ -64,7 +64,7 @@ def ask(palace: Palace, text: str, chance: random.Random) -> None:
     if text.strip():
         assert all(hit.drawer.text.startswith(hit.text) for hit in palace.search(query).hits)
     else:
-        with pytest.raises(UsageError, match=r"the query is empty\.$"):
+        with pytest.raises(UsageError, match=r"^The query is empty: give words to search for\.$"):
             palace.search(query)
 
 

@@ -107,7 +107,7 @@ def test_a_neighbour_of_good_hits_comes_in_without_having_been_found() -> None:
 
 
 def test_the_source_that_covers_the_question_goes_first() -> None:
-    assert order(rank(QUESTION, candidates(2), around(*alike(2), covered={1: 0.2, 2: 0.9})))[0] == 2
+    assert order(rank(QUESTION, candidates(2), around(*alike(2), coverage={1: 0.2, 2: 0.9})))[0] == 2
 
 
 def test_candidates_that_were_not_looked_at_follow_in_their_order() -> None:
@@ -184,7 +184,9 @@ def test_what_the_shell_was_told_is_lifted_where_the_question_asks_how() -> None
 
 def test_a_terse_answer_is_lifted_by_what_it_follows() -> None:
     sides = {1: ((3,), ()), 2: ((), ())}
-    shared = around(*alike(2), neighbours=sides, worth={"port": 0.6, "gateway": 0.4}, held={3: frozenset({"port"})})
+    shared = around(
+        *alike(2), neighbours=sides, worth={"port": 0.6, "gateway": 0.4}, words_by_row={3: frozenset({"port"})}
+    )
     first, second = rank(QUESTION, candidates(2), shared)
     assert (first.candidate.row, first.signals.follows, second.signals.follows) == (1, 0.6, 0.0)
 

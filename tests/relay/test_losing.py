@@ -148,7 +148,7 @@ def test_a_call_that_ends_every_service_is_answered_with_that_and_harms_no_other
     host.send("tools/call", {"name": "die", "arguments": {}}, "deadly")
     said = host.hear()
     assert said["id"] == "deadly"
-    assert "The memory ended 5 times while it worked on this." in said["error"]["message"]
+    assert "The memory server ended 5 times while it worked on this." in said["error"]["message"]
     assert host.call("write", 2, text="kept") == {"written": "kept"}
     over.set()
     services.kill()

@@ -126,9 +126,9 @@ def test_without_a_service_the_process_becomes_the_server(variables: dict[str, s
 WITHOUT_A_PLACE = """
 import sys
 sys.path.append(sys.argv[1])
-from palazzo import rendezvous, start
-rendezvous._PLACE = "/dev/null"
-sys.exit(start.main(sys.argv[2:], sys.argv[1]))
+from palazzo.client import launcher, service_address
+service_address._PLACE = "/dev/null"
+sys.exit(launcher.main(sys.argv[2:], sys.argv[1]))
 """
 """A relay whose service has no place to listen at."""
 
@@ -149,7 +149,7 @@ def test_where_a_service_cannot_be_had_a_process_of_its_own_stands_in_and_anothe
         assert another != own
         assert host.close() == 0
         assert all(json.loads(line)["jsonrpc"] == "2.0" for line in host.raw)
-        assert "It goes on in a process of its own." in host.complaints()
+        assert "The relay continues with a process of its own." in host.complaints()
     finally:
         host.end()
 

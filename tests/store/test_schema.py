@@ -38,7 +38,7 @@ def test_a_file_in_which_nothing_is_made_is_no_palace_yet(tmp_path: Path, monkey
     path = tmp_path / "palace.db"
     made, reader = Database(path), Database(path, "read")
     try:
-        with pytest.raises(PalaceMissing, match="nothing in"):
+        with pytest.raises(PalaceMissing, match="is empty"):
             schema.check(reader)
     finally:
         reader.close()
