@@ -306,7 +306,7 @@ def test_a_compaction_on_a_full_disk_is_held_back_once_for_each_attempt(disk: Pa
     assert [answer.is_held_back for answer in attempts] == [True, False, True]
     reason = attempts[0].answer["reason"]
     assert str(machine.palace) in reason
-    assert "Compact again to go on without" in reason
+    assert "Compact again to continue without saving" in reason
     assert attempts[1].output == b""  # whatever is printed here would stand in the prompt of the summary
     mend()
     assert not session.run("PreCompact").is_held_back

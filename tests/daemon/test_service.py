@@ -130,7 +130,7 @@ def test_a_call_is_answered_as_the_operation_answers_it(shared: User) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b"nonsense", "no JSON"),
+        (b"nonsense", "is not valid JSON"),
         (b"[1]", "one JSON object"),
         (b'{"id": 1, "operation": "nonsense"}', "no operation 'nonsense'"),
         (b'{"id": 1, "operation": ["search"]}', "no operation"),
@@ -142,7 +142,7 @@ def test_a_call_is_answered_as_the_operation_answers_it(shared: User) -> None:
         (b'{"id": 1, "operation": "status", "surroundings": 3}', "surroundings"),
         (b'{"id": 1, "operation": "status", "surroundings": {"variables": {"A": 3}}}', "variables"),
         (b'{"id": 1, "operation": "status", "key": 3}', "key"),
-        (b"\xff\xfe", "no JSON"),
+        (b"\xff\xfe", "is not valid JSON"),
     ],
 )
 def test_what_is_no_call_is_told_so_and_costs_no_other(shared: User, line: bytes, told: str) -> None:

@@ -73,7 +73,7 @@ def test_what_went_wrong_is_told_by_status_and_doctor_until_it_is_mended(tmp_pat
     with one.at() as context:
         assert not automatic_sync.sync(context, automatic_sync.automatic(context))
     with one.at() as context:
-        assert "is not there" in status(context, StatusRequest()).sync_failed["default"]
+        assert "does not exist" in status(context, StatusRequest()).sync_failed["default"]
         (found,) = (finding for finding in doctor(context, DoctorRequest()).findings if finding.name == "sync")
         assert (found.ok, found.mend) == (False, "palazzo sync now default")
     (tmp_path / "away").rename(remote)
@@ -96,7 +96,7 @@ def test_what_one_device_told_badly_is_told_too_and_keeps_nothing_back(tmp_path:
     with one.at() as context:
         assert automatic_sync.sync(context, automatic_sync.automatic(context))
     now = one.status()
-    assert (now.waiting, "damaged or has not wholly arrived" in (now.failure or "")) == (0, True)
+    assert (now.waiting, "damaged or incomplete" in (now.failure or "")) == (0, True)
 
 
 def test_a_remote_that_did_not_ask_for_it_is_left_alone(tmp_path: Path) -> None:

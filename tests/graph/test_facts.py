@@ -250,7 +250,7 @@ def test_a_merge_can_be_taken_apart_again(kg: Kg) -> None:
     kg("unmerge", "pg")
     assert kg.says("pg") == ["pg listens on 5432"]
     assert kg.says("PostgreSQL") == ["PostgreSQL is a database"]
-    with pytest.raises(NotFound, match="not merged into anything"):
+    with pytest.raises(NotFound, match="not merged into another entity"):
         kg("unmerge", "pg")
 
 
