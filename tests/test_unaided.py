@@ -413,7 +413,8 @@ import os, sys, time
 sys.path.append(sys.argv[1])
 from palazzo.client import hook_client
 payload = hook_client.read_all()
-answer = hook_client._answer_without_service("claude-code", "UserPromptSubmit", payload, None, os.environ, time.monotonic())
+began = time.monotonic()
+answer = hook_client._answer_without_service("claude-code", "UserPromptSubmit", payload, None, os.environ, began)
 os.write(1, answer)
 os._exit(0)
 """

@@ -71,7 +71,7 @@ def test_a_time_without_a_zone_is_of_the_clock_of_whoever_says_it(text: str, mea
 
 @pytest.mark.parametrize("text", ["", "  ", "soon", "25:00", "13pm", "0am", "at", "friday 24:10", "\0", "9:75"])
 def test_what_is_no_time_is_one_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a (valid )?time"):
+    with pytest.raises(ValueError, match=r"is not a (valid )?time"):
         parse_ahead(text, FRIDAY)
 
 
