@@ -153,7 +153,7 @@ def test_both_eras_are_served_and_the_new_one_needs_no_session(served: Served) -
 
 def test_a_call_that_is_wrong_is_the_protocols_error(served: Served) -> None:
     session = served.session("read")
-    assert "no tool 'serach'" in session.call("serach")["error"]["message"]
+    assert "Unknown tool 'serach'" in session.call("serach")["error"]["message"]
     assert "'querry'" in session.call("search", querry="x")["error"]["message"]
     assert "'query'" in session.call("search")["error"]["message"]
     assert session.call("search", query=7)["error"]["code"] == -32602

@@ -97,7 +97,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["0.0.0.0:0"], "palazzo token add"),
         (["127.0.0.1:0"], "palazzo token add"),
         (["nonsense:99999"], "highest is 65535"),
-        (["--", "-1"], "not an address"),
+        (["--", "-1"], "does not resolve to an address of this machine"),
         (["127.0.0.1:0", "--profile", "x"], "Unknown profile 'x'; profiles: palazzo"),
         (["127.0.0.1:0", "--toolset", "x"], "Unknown toolset 'x'; toolsets: core"),
     ],

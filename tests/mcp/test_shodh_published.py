@@ -277,11 +277,11 @@ def test_what_is_wrong_is_said_of_the_arguments_that_there_are(talk: Talk) -> No
     span = {"since": "2026-03-04", "until": "2026-01-01"}
     timed_arguments = {"content": "x", "trigger_type": "time", "trigger_at": "nonsense"}
     for name, arguments_of_tool, begins in (
-        ("consolidation_report", span, "The time range is inverted: since must lie before until."),
+        ("consolidation_report", span, "The time range is inverted: since must be before until."),
         (
             "recall",
             {**span, "query": "x", "tags_only": True},
-            "The time range is inverted: since must lie before until.",
+            "The time range is inverted: since must be before until.",
         ),
         ("set_reminder", timed_arguments, "trigger_at: 'nonsense' is not a time"),
     ):

@@ -62,14 +62,14 @@ def an_agents(context: Context, *wings: str | None) -> TrustAssessment:
     return AGENT if belief == PERSON else belief
 
 
-def unless_tainted(context: Context, verb: str, *wings: str | None) -> None:
-    """Raise if the caller's session has read untrusted content: its act would change at once what is trusted."""
+def unless_tainted(context: Context, action: str, *wings: str | None) -> None:
+    """Raise if the caller's session has read untrusted content: its `action` would change at once what is trusted."""
     if speaks(context) == "user":
         return
     verdict = _judge(context, wings)
     if verdict.belief.trust == "external":
         why = verdict.reason or _HAS_READ_UNTRUSTED
-        raise UsageError(f"Refused, because {why}: in that case only a person, in a terminal, {verb}.")
+        raise UsageError(f"Refused, because {why}. Such a session cannot {action}; a person can, in a terminal.")
 
 
 def is_tainted(context: Context) -> bool:

@@ -52,7 +52,7 @@ def kg_alias(context: Context, request: KgAliasRequest) -> KgAliasResult:
         return KgAliasResult(None, None, _aliases(context))
     if request.remove == (request.entity is not None):
         raise UsageError("Give an alias and the entity that it means, or an alias and --remove.")
-    unless_tainted(context, "changes names")
+    unless_tainted(context, "change names")
     name = name_to_find(context, request.name, writing=True)
     added = removed = None
     with context.writing().database.transaction() as connection:

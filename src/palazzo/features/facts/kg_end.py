@@ -47,7 +47,7 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
     from palazzo.operations.caller_taint import unless_tainted
     from palazzo.text.times import parse_end, to_iso
 
-    unless_tainted(context, "ends facts", request.wing)
+    unless_tainted(context, "end facts", request.wing)
     now = now_in(context)
     at = moment("--at", request.at, parse_end, now) or now
     fact = triple(context, request.subject, request.predicate, request.object, request.wing)

@@ -50,7 +50,7 @@ def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
         return KgMergeResult(None, (), _merges(context))
     if request.into is None:
         raise UsageError("Give two names: the entity to merge, and the entity to merge it into.")
-    unless_tainted(context, "merges names")
+    unless_tainted(context, "merge names")
     name, into = (name_to_find(context, raw_name, writing=True) for raw_name in (request.name, request.into))
     with context.writing().database.transaction() as connection:
         fact_change = change(context, connection, "kg merge")

@@ -59,7 +59,7 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     from palazzo.operations.caller_taint import unless_tainted, whom_to_believe
     from palazzo.text.times import parse_start, to_iso
 
-    unless_tainted(context, "supersedes facts", request.wing)
+    unless_tainted(context, "supersede facts", request.wing)
     belief = whom_to_believe(context, request.wing)
     now = now_in(context)
     at = moment("--at", request.at, parse_start, now) or now

@@ -54,7 +54,7 @@ def tag(context: Context, request: TagRequest) -> TagResult:
     if request.tag is None or not request.ids:
         raise UsageError(f"Name the tag and the drawers: palazzo tag {request.action} TAG ID…")
     name = label("The tag", request.tag)
-    unless_tainted(context, "tags")
+    unless_tainted(context, "change tags")
     palace = context.reading()
     with palace.database.snapshot() as connection:
         ids = _to_change(connection, request, name)

@@ -62,7 +62,7 @@ def undo(context: Context, request: UndoRequest) -> UndoResult:
 
     if not context.has_palace:
         context.reading()  # says so: none is made, since nothing can be taken back in it
-    unless_tainted(context, "undoes changes")  # an undoing itself cannot be taken back
+    unless_tainted(context, "undo changes")  # an undoing itself cannot be taken back
     palace = context.writing()
     group = palace.undo(
         "user", request.id, lambda done, size: context.report("undoing", done, size), context.interrupted_at

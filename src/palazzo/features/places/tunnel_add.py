@@ -54,7 +54,7 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
     from palazzo.operations.caller_taint import unless_tainted
     from palazzo.text.names import tidy
 
-    unless_tainted(context, "makes tunnels")
+    unless_tainted(context, "make tunnels")
     label = tidy(request.label)
     if len(label) > LONGEST_LABEL or not label.isprintable():
         raise UsageError(f"The label must be at most {LONGEST_LABEL} characters on one line.")

@@ -374,7 +374,7 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
 
     is_persons = speaks(context) == "user"
     if not is_persons and not request.dry_run:
-        unless_tainted(context, "imports another memory")
+        unless_tainted(context, "import another memory")
     options = store_import.MigrationOptions(
         actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
     )
