@@ -323,5 +323,5 @@ def test_a_locked_palace_holds_a_compaction_back_once_and_the_person_is_told(tmp
                 output = json.dumps(session.told)
                 session.turn("/compact")
                 assert any(SUMMARISE in request.words for request in home.model.since(request_count))
-        assert "Palazzo could not keep this session before it is compacted" in output
+        assert "Palazzo could not save this session before its compaction" in output
         assert str(palace) in output

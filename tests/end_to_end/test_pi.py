@@ -349,7 +349,7 @@ def test_a_compaction_before_which_nothing_could_be_kept_waits_once_for_the_agen
             (asked,) = home.model.since(before)
             assert asked.turns[-1].texts[0].startswith("# Save this session")
             assert talk.send({"type": "compact"})["success"]
-        assert any("Compact again to go on without" in one for one in talk.told)
+        assert any("Compact again to continue without saving" in one for one in talk.told)
 
 
 def test_a_locked_palace_cancels_a_compaction_once_and_the_person_is_told(tmp_path: Path) -> None:

@@ -533,7 +533,7 @@ def test_a_damaged_segment_keeps_its_device_back_and_no_other(tmp_path: Path, fo
     whole = newest.read_bytes()
     newest.write_bytes(whole[: len(whole) // 2])
     pulled = other.pull()
-    assert any("damaged or has not wholly arrived" in note for note in pulled.notes)
+    assert any("is damaged or incomplete" in note for note in pulled.notes)
     assert other.finds("third")
     newest.write_bytes(whole)
     exchange(one, other, third)

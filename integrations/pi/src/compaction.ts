@@ -4,7 +4,7 @@ import { instructions } from "./instructions.ts";
 import { CHECKPOINT, message, notify, type Session } from "./session.ts";
 
 const NOT_KEPT =
-	"Palazzo could not keep this session before it is compacted; the agent is asked to save. Compact again to go on without.";
+	"Palazzo could not save this session before its compaction; the agent is asked to save. Compact again to continue without saving.";
 
 export function keepBeforeCompaction(
 	pi: ExtensionAPI,
