@@ -375,7 +375,7 @@ def test_an_export_that_was_cut_off_is_not_taken(other_home: Home, path: Path) -
         path.write_bytes(b"".join(lines[:many]))
         assert_refused(other_home, path, "is truncated")
     path.write_bytes(b"".join([*lines[:-2], lines[-1]]))
-    assert_refused(other_home, path, "lines stand before its end")
+    assert_refused(other_home, path, "lines before its end")
     path.write_bytes(whole + lines[-2])
     assert_refused(other_home, path, "comes after the end")
     packed = gzip.compress(whole)
