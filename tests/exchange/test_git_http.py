@@ -144,13 +144,13 @@ def test_what_is_pushed_over_http_is_read_over_http(hub: Hub) -> None:
 
 @pytest.mark.parametrize("who", ["", "me:wrong@"])
 def test_without_the_right_password_it_is_one_sentence_without_the_wrong_one(hub: Hub, who: str) -> None:
-    with pytest.raises(RemoteUnusable, match=r"git may not use .*: set up its credentials") as refused:
+    with pytest.raises(RemoteUnusable, match=r"git has no access to .*: set up its credentials") as refused:
         remote(hub, hub.url(who)).look()
     assert "wrong" not in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("status", "sentence"), [(404, "There is no git repository"), (503, "503"), (403, "may not")])
+@pytest.mark.parametrize(("status", "sentence"), [(404, "There is no git repository"), (503, "503"), (403, "git has no access to")])
 def test_what_a_server_refuses_is_one_sentence(hub: Hub, status: int, sentence: str) -> None:
     one = remote(hub, hub.url())
     head = told(one, b"1")
@@ -191,5 +191,5 @@ def test_a_repository_that_takes_no_pushes_is_one_sentence_and_is_still_read(hub
     git("config", "http.receivepack", "false", cwd=place.there)
     one = remote(hub, hub.url(), "other")
     assert one.look().heads[DEVICE].n == 1
-    with pytest.raises(RemoteUnusable, match="may not use"):
+    with pytest.raises(RemoteUnusable, match="git has no access to"):
         told(one, b"2", head=one.look().heads[DEVICE])

@@ -471,7 +471,7 @@ def test_a_palace_that_knows_erased_words_by_its_own_key_does_not_join_another(t
     other.say(WORDS)
     with other.at() as context:
         erase(context, EraseRequest(match="blue token", even_most=True))
-    with pytest.raises(PalazzoError, match="by a key of its own"):
+    with pytest.raises(PalazzoError, match="has erased words, which it recognises only with its own key"):
         other.join(folder, key=tmp_path / "key")
 
 

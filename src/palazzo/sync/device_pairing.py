@@ -160,8 +160,8 @@ def adopt(database: Database, secrets: Shared) -> bool:
             used = redaction_state.is_key_used(connection)
             if used:
                 raise PalazzoError(
-                    f"This palace contains {used}, made with its own key, so it cannot become a device of another "
-                    "palace; export it, join with a new palace, and import the export there."
+                    f"This palace has {used}, which it recognises only with its own key, so it cannot become a device "
+                    "of another palace; export it, join with a new palace, and import the export there."
                 )
             redaction_state.adopt_fingerprint_key(connection, secrets.key)
         connection.execute("UPDATE meta SET value = ? WHERE key = 'palace'", (secrets.palace,))
