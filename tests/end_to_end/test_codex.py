@@ -136,17 +136,17 @@ def _is_whole(told: Story) -> bool:
     """Whether each hook that had something to say has said it in time."""
     return all(
         (
-            _memory(told.second[0], "Decisions that stand"),
+            _memory(told.second[0], "Current decisions"),
             _memory(told.after("What did we decide")[0], "Recorded words that may answer this"),
             _memory(told.after("Please check it again.")[-1], "This failed before"),
-            _memory(told.after("And what now?")[0], "Decisions that stand"),
+            _memory(told.after("And what now?")[0], "Current decisions"),
         )
     )
 
 
 def test_the_second_session_begins_with_what_was_decided(story: Story) -> None:
     assert _memory(story.first[0], "Recorded words") == ""
-    assert DECIDED in _memory(story.second[0], "Decisions that stand")
+    assert DECIDED in _memory(story.second[0], "Current decisions")
 
 
 def test_a_prompt_that_asks_for_the_past_brings_it_into_the_next_request(story: Story) -> None:
@@ -184,7 +184,7 @@ def test_what_was_said_is_kept_before_it_is_compacted(story: Story) -> None:
 
 
 def test_after_a_compaction_the_session_is_oriented_anew(story: Story) -> None:
-    assert DECIDED in _memory(story.after("And what now?")[0], "Decisions that stand")
+    assert DECIDED in _memory(story.after("And what now?")[0], "Current decisions")
 
 
 # --- saving -------------------------------------------------------------------------------------------------

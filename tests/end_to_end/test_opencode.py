@@ -150,17 +150,17 @@ def _is_whole(told: Story) -> bool:
     """Whether each hook that had something to say has said it in time."""
     return all(
         (
-            _memory(told.second[0], "Decisions that stand"),
+            _memory(told.second[0], "Current decisions"),
             _memory(told.second[0], "Recorded words that may answer this"),
             _memory(told.after("Please check it again.")[-1], "This failed before"),
-            _memory(told.second[-1], "Decisions that stand"),
+            _memory(told.second[-1], "Current decisions"),
             told.kept_before_compaction,
         )
     )
 
 
 def test_the_second_session_begins_with_what_was_decided_in_the_person_s_turn(story: Story) -> None:
-    assert DECIDED in _memory(story.second[0], "Decisions that stand")
+    assert DECIDED in _memory(story.second[0], "Current decisions")
     said = [turn.role for turn in story.second[0].turns if any("<palazzo-memory>" in text for text in turn.texts)]
     assert said == ["user"]
 
@@ -204,14 +204,14 @@ def test_what_was_said_is_kept_before_it_is_compacted(story: Story) -> None:
 
 def test_after_a_compaction_the_session_is_oriented_anew(story: Story) -> None:
     assert "heron" not in _last_prompt(story.second[-1])
-    assert DECIDED in _memory(story.second[-1], "Decisions that stand")
+    assert DECIDED in _memory(story.second[-1], "Current decisions")
 
 
 def test_a_session_that_goes_on_in_another_process_is_not_told_again(story: Story) -> None:
     (asked,) = (one for one in story.resumed if "Continue." in _last_prompt(one))
     assert len(asked.turns) > 3
     new = [text for turn in asked.turns[-1:] for text in turn.texts]
-    assert not any("Decisions that stand" in text for text in new)
+    assert not any("Current decisions" in text for text in new)
 
 
 def test_the_diary_says_what_a_session_came_to_that_was_closed(story: Story) -> None:

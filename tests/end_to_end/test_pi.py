@@ -151,10 +151,10 @@ def _is_whole(told: Story) -> bool:
     """Whether each hook that had something to say has said it in time."""
     return all(
         (
-            _memory(told.second[0], "Decisions that stand"),
+            _memory(told.second[0], "Current decisions"),
             _memory(told.after("What did we decide")[0], "Recorded words that may answer this"),
             _memory(told.after("Please check it again.")[-1], "This failed before"),
-            _memory(told.after("And what now?")[0], "Decisions that stand"),
+            _memory(told.after("And what now?")[0], "Current decisions"),
         )
     )
 
@@ -171,15 +171,15 @@ def test_the_tools_are_offered_from_the_first_request_on_with_the_server_s_own_s
 
 
 def test_the_second_session_begins_with_what_was_decided(story: Story) -> None:
-    assert _memory(story.first[0], "Decisions that stand") == ""
-    assert DECIDED in _memory(story.second[0], "Decisions that stand")
+    assert _memory(story.first[0], "Current decisions") == ""
+    assert DECIDED in _memory(story.second[0], "Current decisions")
 
 
 def test_a_session_that_is_resumed_is_not_told_again(story: Story) -> None:
     asked = next(one for one in story.resumed if one.has("Where were we?"))
     at = next(n for n, said in enumerate(asked.turns) if "Where were we?" in said.texts)
     told = [text for said in asked.turns[at:] for text in said.texts]
-    assert not any("Decisions that stand" in text for text in told), [said.texts for said in asked.turns]
+    assert not any("Current decisions" in text for text in told), [said.texts for said in asked.turns]
 
 
 def test_a_prompt_that_asks_for_the_past_brings_it_into_the_next_request(story: Story) -> None:
@@ -204,7 +204,7 @@ def test_what_was_said_is_kept_before_it_is_compacted(story: Story) -> None:
 
 
 def test_after_a_compaction_the_session_is_oriented_anew(story: Story) -> None:
-    assert DECIDED in _memory(story.after("And what now?")[0], "Decisions that stand")
+    assert DECIDED in _memory(story.after("And what now?")[0], "Current decisions")
 
 
 def test_the_history_that_pi_wrote_is_fed_and_found(story: Story) -> None:
@@ -386,10 +386,10 @@ def test_two_that_are_loaded_offer_the_tools_once_and_tell_once(tmp_path: Path) 
             with host.talk("-e", package) as session:
                 session.turn(asks)
 
-        in_time(talk, lambda: bool(_memory(home.model.requests[-1], "Decisions that stand")))
+        in_time(talk, lambda: bool(_memory(home.model.requests[-1], "Current decisions")))
         last = home.model.requests[-1]
         assert [one for one in last.tools if one.endswith("search")] == ["palazzo_search"]
-        assert last.words.count("Decisions that stand") == 1
+        assert last.words.count("Current decisions") == 1
         assert "8443" in _results([last])[-1]
 
         server = {"command": "palazzo", "args": ["mcp"], "exposure": "direct"}
