@@ -136,7 +136,7 @@ def test_what_is_left_out_is_what_it_is_by_default() -> None:
     ("plain", "complaint"),
     [
         ({}, "'name' is missing"),
-        ({"name": "a", "nmae": "b"}, "'nmae' is not a field of this"),
+        ({"name": "a", "nmae": "b"}, "'nmae' is not a field here"),
         ({"name": 3}, "'name' must be a string, not 3"),
         ({"name": None}, "'name' must be a string, not None"),
         ({"name": {"utf8": "/w=="}}, "'name' must be a string"),
