@@ -139,7 +139,7 @@ def test_a_service_is_started_by_the_interpreter_and_the_code_of_its_client(
     rpc.start(where, {**variables, "PATH": "/usr/bin", "PYTHONPATH": "lib"})
     ((command, environment),) = spawned
     assert command[0] == str(tmp_path / "other" / "bin" / "python3")
-    assert environment["PYTHONPATH"].split(":")[0] == str(Path(rpc.__file__).parents[1])
+    assert environment["PYTHONPATH"].split(":")[0] == str(Path(rpc.__file__).parents[2])
 
 
 @pytest.mark.parametrize(
