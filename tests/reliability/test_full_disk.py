@@ -60,7 +60,7 @@ def test_a_full_disk_is_said_plainly_and_loses_nothing(mounted: Mount) -> None:
     with Palace.open(disk / "palace.db") as palace:
         kept, error = fill(palace)
         assert "is full" in str(error)
-        assert "What was acknowledged is safe" in str(error)
+        assert "Acknowledged data is safe" in str(error)
         assert len(kept) > 10
         assert kept[0].split()[1] == "0"
         assert len(palace.search(Query("note")).hits) == 5
@@ -128,7 +128,7 @@ def test_a_limit_on_file_size_is_said_plainly_and_loses_nothing(tmp_path: Path) 
     *kept, sentence = ran.stdout.splitlines()
     assert ran.returncode == 7, (ran.stderr, signal.Signals(-ran.returncode) if ran.returncode < 0 else "")
     assert sentence.endswith(".")
-    assert "What was acknowledged is safe" in sentence
+    assert "Acknowledged data is safe" in sentence
     with Palace.open(path) as palace:
         assert {f"note {n}" for n in map(int, kept)} <= {" ".join(d.text.split()[:2]) for d in drawers(palace)}
         palace.remember("there is no limit now", PLACE)
