@@ -150,7 +150,9 @@ def test_without_the_right_password_it_is_one_sentence_without_the_wrong_one(hub
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("status", "sentence"), [(404, "There is no git repository"), (503, "503"), (403, "git has no access to")])
+@pytest.mark.parametrize(
+    ("status", "sentence"), [(404, "There is no git repository"), (503, "503"), (403, "git has no access to")]
+)
 def test_what_a_server_refuses_is_one_sentence(hub: Hub, status: int, sentence: str) -> None:
     one = remote(hub, hub.url())
     head = told(one, b"1")
