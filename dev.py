@@ -279,6 +279,8 @@ def install() -> None:
     print("Installing into .venv …", flush=True)
     if not Path(python(ENVIRONMENT)).exists():
         venv.create(ENVIRONMENT, with_pip=True)
+    elif not tool(ENVIRONMENT, "pip").exists():  # `uv sync` makes an environment without pip
+        run([python(ENVIRONMENT), "-m", "ensurepip", "--default-pip"])
     command = [python(ENVIRONMENT), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev,documents,sync]"])
     if code:
