@@ -246,7 +246,7 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
     own = apart_from_the_user(palace)
     code = run([str(apart), "--version"], PATH=beside, **own) or run([str(link), "--version"], **own)
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "dev.py", "version": "1"}}
-    asked = [
+    asked: list[dict[str, object]] = [
         {"id": 0, "method": "initialize", "params": client},
         {"method": "notifications/initialized"},
         {"id": "search", "method": "tools/call", "params": {"name": "search", "arguments": {"query": "deploy port"}}},
