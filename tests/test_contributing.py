@@ -599,6 +599,13 @@ def merge_tunnel(''',
 ADDITIONS = {"verb": VERB, "host": HOST, "format": FORMAT, "consumer": CONSUMER, "record": RECORD}
 
 
+def test_files_that_one_more_of_each_changes_are_as_the_additions_expect() -> None:
+    for addition in ADDITIONS.values():
+        assert not any((ROOT / path).exists() for path in addition.created)
+        for path, old, _ in addition.edits:
+            assert (ROOT / path).read_text(encoding="utf-8").count(old) == 1, f"{path}: {old}"
+
+
 class Checkout:
     """A copy of the tree, with a palace and a home of its own."""
 
