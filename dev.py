@@ -246,7 +246,7 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
     own = apart_from_the_user(palace)
     code = run([str(apart), "--version"], PATH=beside, **own) or run([str(link), "--version"], **own)
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "dev.py", "version": "1"}}
-    asked = [
+    asked: list[dict[str, object]] = [
         {"id": 0, "method": "initialize", "params": client},
         {"method": "notifications/initialized"},
         {"id": "search", "method": "tools/call", "params": {"name": "search", "arguments": {"query": "deploy port"}}},
@@ -279,6 +279,8 @@ def install() -> None:
     print("Installing into .venv …", flush=True)
     if not Path(python(ENVIRONMENT)).exists():
         venv.create(ENVIRONMENT, with_pip=True)
+    elif not tool(ENVIRONMENT, "pip").exists():  # `uv sync` makes an environment without pip
+        run([python(ENVIRONMENT), "-m", "ensurepip", "--default-pip"])
     command = [python(ENVIRONMENT), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev,documents,sync]"])
     if code:
