@@ -239,7 +239,10 @@ def test_a_consumer_that_fails_is_told_as_its_own_and_keeps_no_vector_waiting(co
     details = [
         finding.detail for finding in doctor.run(context, doctor.request()).findings if finding.name == "background"
     ]
-    assert details == ["finding names failed last time: SQLError", "reading claims failed last time: SQLError"]
+    assert details == [
+        "finding names failed in its last run: SQLError",
+        "reading claims failed in its last run: SQLError",
+    ]
 
 
 def test_wrong_usage(context: Context) -> None:
