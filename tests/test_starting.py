@@ -165,7 +165,7 @@ def test_where_an_interpreter_finds_packages_by_itself(
 def test_the_service_of_an_installation_in_a_prefix_is_that_installation(tmp_path: Path) -> None:
     package = tmp_path / "prefix" / "lib" / "python" / "site-packages" / "palazzo"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(rpc.__file__).parent, package, ignore=ignored)
+    shutil.copytree(Path(rpc.__file__).parents[1], package, ignore=ignored)
     version = package / "__init__.py"
     version.write_text(version.read_text().replace(__version__, f"{__version__}.post9"))
     machine = Machine(tmp_path / "home", tmp_path)

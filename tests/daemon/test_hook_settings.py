@@ -93,7 +93,7 @@ def test_a_silent_save_is_shown_on_the_desktop(serving: Machine, tmp_path: Path)
     stopped(serving, transcript_path=str(transcript))
     eventually(told.exists)
     stopped(serving, transcript_path=str(transcript))
-    assert told.read_text().count("Saved: 18 messages of yours in api.") == 1
+    assert told.read_text().count("Saved 18 of your messages in api.") == 1
 
 
 def restarted(machine: Machine, variables: dict[str, str]) -> None:
