@@ -49,7 +49,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = 4096
 USED = PAGE - 8
 """Bytes of a page that are not its checksum."""
-QUERY = "reciprocal rank fusion"
+QUERY = "automatic backup"
 FACTS = 150
 NOTES = 60
 
