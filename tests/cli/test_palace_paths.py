@@ -69,12 +69,8 @@ def test_a_palace_of_an_odd_name_is_refused_and_no_other_is_used(home: Path, nam
     ran = spawn("remember", "A note.", *option, **variables)
     assert (ran.code, "contains unprintable characters" in ran.error) == (1, True), ran.error
     assert len(ran.error.splitlines()) == 1
-    for n in range(20):  # on a busy machine a hook may run out of time before it can say anything
-        payload = json.dumps({"session_id": f"s{n}"}).encode()
-        answer = spawn("hook", "claude-code", "session-start", *option, stdin=payload, **variables)
-        assert answer.code == 0
-        if answer.json:
-            break
+    answer = spawn("hook", "claude-code", "session-start", *option, stdin=b'{"session_id": "s"}', **variables)
+    assert answer.code == 0
     assert "contains unprintable characters" in answer.json["systemMessage"]
     assert not default.exists()
     assert not named_path.exists()

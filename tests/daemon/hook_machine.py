@@ -20,6 +20,14 @@ from palazzo.operations.context import Context
 
 ROOT = Path(__file__).parents[2]
 TRANSCRIPT = ROOT / "tests" / "fixtures" / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
+LOCKER = """
+import sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+"""A program that holds the lock of the palace it is given until its standard input ends."""
 _MARK = re.compile(r"\[redacted:[^]]*\]")
 """What stands for a secret is another in every palace."""
 

@@ -6,6 +6,7 @@ input is tested with them.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from tests.daemon.hook_machine import ROOT, Machine, eventually
+from tests.daemon.hook_machine import LOCKER, ROOT, TRANSCRIPT, Machine, eventually
 
+from palazzo.features.hooks import spool
 from palazzo.features.service.service_state import log_file
 from palazzo.features.upkeep.doctor import DoctorRequest, doctor
 
@@ -238,22 +240,65 @@ class TestSurroundings:
 
 
 def test_a_damaged_installation_is_named_on_standard_error_and_in_the_log(lone_machine: Installed) -> None:
-    package = lone_machine.home / "damaged" / "palazzo"
-    (package / "hosts").mkdir(parents=True)
-    original = ROOT / "src" / "palazzo"
-    for source in (*original.iterdir(), *(original / "hosts").iterdir()):
-        if source.name != "hosts":
-            (package / source.relative_to(original)).symlink_to(source)
-    for name, size in (("__main__.py", None), ("hosts/hook_process.py", 2_000)):  # an upgrade was cut off
-        (package / name).unlink()
-        (package / name).write_text((ROOT / "src" / "palazzo" / name).read_text()[:size])
-    command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", "Stop"]
-    variables = {**lone_machine.variables, "PALAZZO_SERVICE": "off"}
-    hook = subprocess.run(command, input=STOP, capture_output=True, env=variables, timeout=60, check=False)
+    text = HOOK_PROCESS.read_text()
+    package = changed_installation(lone_machine, text[:2_000])  # an upgrade was cut off
+    hook = run_hook(package, lone_machine, "Stop", STOP)
     assert (hook.stdout, hook.returncode) == (NOTHING, 0)
     assert hook.stderr.startswith(b"palazzo hook: failed (")
     assert b"palazzo doctor" in hook.stderr
     assert "failed (" in lone_machine.log()
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_a_hook_that_starts_slowly_and_meets_a_lock_leaves_its_pointer_and_says_so(
+    lone_machine: Installed, event: str
+) -> None:
+    slow = "import time\n\ntime.sleep(1)\n"  # a busy machine that imports for a second
+    text = HOOK_PROCESS.read_text().replace("import threading\n", f"import threading\n{slow}")
+    package = changed_installation(lone_machine, text)
+    transcript = lone_machine.transcripts / "slow.jsonl"
+    shutil.copy(TRANSCRIPT, transcript)
+    payload = json.dumps({"session_id": "slow", "cwd": "/tmp", "transcript_path": str(transcript)}).encode()
+    with locked(lone_machine.palace):
+        hook = run_hook(package, lone_machine, event, payload)
+    assert (hook.returncode, hook.stderr) == (0, b"")
+    assert "locked the palace" in lone_machine.log() or "did not finish within" in lone_machine.log()
+    pointers = spool.take(lone_machine.palace, lone_machine.variables)
+    assert [Path(pointer.path) for pointer in pointers] == [transcript]
+
+
+HOOK_PROCESS = ROOT / "src" / "palazzo" / "hosts" / "hook_process.py"
+
+
+def changed_installation(machine: Installed, hook_process: str) -> Path:
+    """Return a package of links to this one, in which the hook's own process has another text."""
+    package = machine.home / "changed" / "palazzo"
+    (package / "hosts").mkdir(parents=True)
+    original = ROOT / "src" / "palazzo"
+    for source in (*original.iterdir(), *(original / "hosts").iterdir()):
+        if source.name not in ("hosts", "__main__.py", HOOK_PROCESS.name):
+            (package / source.relative_to(original)).symlink_to(source)
+    shutil.copy(original / "__main__.py", package)  # it finds its package by its own path
+    (package / "hosts" / HOOK_PROCESS.name).write_text(hook_process)
+    return package
+
+
+def run_hook(package: Path, machine: Installed, event: str, payload: bytes) -> subprocess.CompletedProcess[bytes]:
+    """Run a hook of that package with the service switched off."""
+    command = [sys.executable, "-I", "-S", "-E", str(package / "__main__.py"), "hook", "claude-code", event]
+    variables = {**machine.variables, "PALAZZO_SERVICE": "off"}
+    return subprocess.run(command, input=payload, capture_output=True, env=variables, timeout=60, check=False)
+
+
+@contextlib.contextmanager
+def locked(palace: Path) -> Iterator[None]:
+    """Another process holds the palace's lock."""
+    program = [sys.executable, "-c", LOCKER, str(palace)]
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as locker:
+        assert locker.stdout is not None
+        assert locker.stdout.readline() == b"locked\n"
+        yield
+        locker.communicate()
 
 
 def is_valid(ended: tuple[bytes, bytes, int]) -> bool:

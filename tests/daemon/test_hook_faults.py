@@ -19,7 +19,7 @@ from typing import Any
 
 import apsw
 import pytest
-from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually
+from tests.daemon.hook_machine import LOCKER, ROOT, TRANSCRIPT, Machine, eventually
 
 from palazzo.features.search.search import SearchRequest, search
 from palazzo.hosts import hook_process
@@ -70,13 +70,6 @@ def cases() -> list[tuple[str, str, str]]:
 BEFORE_THE_SERVICE = ("read-only", "newer schema", "no permission")
 """Faults that a service finds when it starts; one that has the file open does not meet them, or keeps them away."""
 WORDS = "what did we decide about the retry budget?"
-LOCKER = """
-import sys, apsw
-connection = apsw.Connection(sys.argv[1])
-connection.execute("BEGIN EXCLUSIVE")
-print("locked", flush=True)
-sys.stdin.read()
-"""
 
 
 @dataclass

@@ -78,8 +78,9 @@ def main(arguments: list[str]) -> int:
     payload = read_all()
     try:
         if is_alone:
+            process = _hook_process()  # first: what its import takes is no longer there for the work
             seconds_left = seconds - _TO_SPARE - (time.monotonic() - began)
-            answer = _hook_process().answer(host, event, payload, palace, variables, seconds_left)
+            answer = process.answer(host, event, payload, palace, variables, seconds_left)
         else:
             answer = answer_of(host, event, payload, palace, variables, began)
     except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
@@ -258,12 +259,13 @@ def _answer_without_service(
         answer = offline_hook.answer(host, event, payload, palace, variables)
         if event not in _COMPACTIONS:
             return answer
+        process = _hook_process()
         seconds_left = _COMPACTION_SECONDS - _TO_SPARE - (time.monotonic() - began)
         if seconds_left > 2 * _HOLD_BACK_SECONDS:
-            answer = _hook_process().answer(host, event, payload, palace, variables, seconds_left - _TO_SPARE)
+            answer = process.answer(host, event, payload, palace, variables, seconds_left - _TO_SPARE)
         else:
             problem = "Palazzo's service does not answer. See 'palazzo service status'."
-            answer = _hook_process().fault_answer(host, event, payload, palace, variables, problem)
+            answer = process.fault_answer(host, event, payload, palace, variables, problem)
         return bytes(answer)
     except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
         _log(host, event, f"it failed without a service ({type(error).__name__})", palace, variables)
