@@ -219,7 +219,7 @@ def tally(context: Context, request: TallyRequest) -> TallyResult:
         return TallyResult(len(place_rows.wings(connection)))
 
 
-OPERATION = Operation("tally", TallyRequest, TallyResult, tally)
+OPERATION = Operation("tally", TallyRequest, TallyResult, tally, scope="read")
 '''
     },
     edits=(
@@ -242,16 +242,6 @@ def tally(screen: Screen, result: TallyResult) -> None:
             "src/palazzo/operations/registry.py",
             '    "taxonomy": "palazzo.features.places.taxonomy",',
             '    "tally": "palazzo.features.places.tally",\n',
-        ),
-        after(
-            "src/palazzo/faces/cli/renderers.py",
-            '    "taxonomy": "palazzo.features.places.view:taxonomy",',
-            '    "tally": "palazzo.features.places.view:tally",\n',
-        ),
-        after(
-            "src/palazzo/faces/mcp/token_scopes.py",
-            '        "tunnel_list", "wake_up", "why", "wing_list",',
-            '        "tally",\n',
         ),
     ),
     generated=("docs/reference/commands.md",),

@@ -13,8 +13,8 @@ import pytest
 from tests.cli.command import Command, environment
 from tests.feeders.host_samples import FIXTURES, sessions_of
 
-from palazzo.features.erase.view import watch_event
 from palazzo.features.mining.source_watch import WatchEvent
+from palazzo.features.mining.view import watch_event
 from palazzo.features.screen import Screen
 from palazzo.model import Micros
 

@@ -31,9 +31,9 @@ from palazzo.features.notes.forget import ForgetRequest
 from palazzo.features.notes.remember import RememberRequest
 from palazzo.features.tasks.reminders import RemindersRequest
 from palazzo.operations import registry
-from palazzo.operations.operation import request_fields
+from palazzo.operations.operation import Operation, request_fields
 from palazzo.palace import Palace
-from palazzo.store.token_rows import TokenScope
+from palazzo.store.token_rows import SCOPES, TokenScope
 
 FULL = profile_called("palazzo").tools("full")
 WRITING = sorted(tool.name for tool in FULL if not tool.hints.reads)
@@ -246,13 +246,12 @@ def test_what_lists_reads_and_what_closes_writes() -> None:
 
 @pytest.mark.parametrize("name", list(registry.MODULES))
 def test_every_operation_has_a_scope_and_none_that_writes_only_needs_to_read(name: str) -> None:
-    held = [name in known for known in (token_scopes.READING, token_scopes.WRITING, token_scopes.ADMINS)]
-    assert sum(held) == 1, "name it in mcp/scopes.py"
     operation = registry.operation(name)
+    assert operation.scope in SCOPES
     if operation.writes:
-        assert name not in token_scopes.READING
+        assert operation.scope != "read"
     if any(field.type is Path or field.type == tuple[Path, ...] for field in request_fields(operation.request)):
-        assert name in token_scopes.ADMINS, "it is given paths of the server's machine"
+        assert operation.scope == "admin", "it is given paths of the server's machine"
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -265,12 +264,9 @@ def test_every_tool_of_every_profile_says_truly_whether_it_reads(profile: str) -
                 assert least != "write", tool.name
 
 
-def test_an_operation_that_nobody_named_is_the_admins() -> None:
-    class Unnamed:
-        name, writes = "unnamed", False
-
-    assert token_scopes.scope_for(Unnamed(), object()) == "admin"  # type: ignore[arg-type]
-    assert token_scopes.least(Unnamed()) == "admin"  # type: ignore[arg-type]
+def test_an_operation_must_state_its_scope() -> None:
+    with pytest.raises(TypeError, match="scope"):
+        Operation("unnamed", RememberRequest, RememberRequest, lambda context, request: request)  # type: ignore[call-arg]
 
 
 def test_an_operation_is_held_to_the_scope_whichever_way_it_is_asked_for(served: Served) -> None:

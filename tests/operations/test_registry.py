@@ -44,9 +44,8 @@ def test_what_destroys_can_be_looked_at_first(name: str) -> None:
 
 
 def test_every_operation_has_a_renderer_and_a_row_in_the_interface() -> None:
-    assert set(renderers.RENDERERS) == set(NAMES)
     for name in NAMES:
-        assert callable(renderers.renderer(name))
+        assert callable(renderers.renderer(registry.operation(name)))
 
 
 def test_the_users_guide_names_every_operation() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
+    from palazzo.store.token_rows import TokenScope
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -62,6 +63,13 @@ class RequestField:
 class Operation(Generic[Q, R]):
     """One operation. Its help is the docstring of `run`.
 
+    `scope` is the scope that a token needs for it over HTTP. The client is then on another machine, so an operation
+    that reads or writes files of the server's own machine at a path that the client gives is `admin`, whatever it does
+    to the palace: a client that may mine any file may read it. So are settings, bulk changes and long work; `write` is
+    for changes of single things, each of which `undo` can revert. `view` names the function that shows a result on a
+    terminal, as `module:function` of the operation's own feature; without it, that is the function in `view` that has
+    the operation's name.
+
     `writes` says that it changes the palace. A `destructive` operation accepts `dry_run`, and an interface for people
     asks for confirmation before it runs; `confirm_request` returns the request to run after a person has confirmed the
     dry run's result. `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each
@@ -74,6 +82,9 @@ class Operation(Generic[Q, R]):
     request: type[Q]
     result: type[R]
     run: Callable[[Context, Q], R]
+    _: KW_ONLY
+    scope: TokenScope
+    view: str = ""
     writes: bool = False
     destructive: bool = False
     failed: Callable[[R], bool] | None = None

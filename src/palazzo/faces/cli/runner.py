@@ -152,7 +152,7 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False)
     from palazzo.features.screen import Screen
     from palazzo.security.note_taint import is_agents
 
-    show = renderer(operation.name)
+    show = renderer(operation)
     is_told = operation.name in _TELLS_WORDS and getattr(result, "raw", None) is None
     if to_error or not is_told or sys.stdout.isatty() or not is_agents(os.environ):
         show(Screen(sys.stderr if to_error else sys.stdout), result)
@@ -174,7 +174,7 @@ def _write_event(operation: Operation[Any, Any], event: object, common: Common) 
     if common.as_json:
         write_json(event, indent=None)
     else:
-        event_renderer(operation.name)(Screen(sys.stdout), event)
+        event_renderer(operation)(Screen(sys.stdout), event)
     sys.stdout.flush()
 
 

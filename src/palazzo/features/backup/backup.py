@@ -238,4 +238,4 @@ def _list_backups(context: Context) -> tuple[BackupView, ...]:
     )
 
 
-OPERATION = Operation("backup", BackupRequest, BackupResult, backup)
+OPERATION = Operation("backup", BackupRequest, BackupResult, backup, scope="admin")

@@ -304,4 +304,4 @@ def _example(attempt: ProbeResult) -> Example:
     )
 
 
-OPERATION = Operation("bench", BenchRequest, BenchResult, bench)
+OPERATION = Operation("bench", BenchRequest, BenchResult, bench, scope="admin")

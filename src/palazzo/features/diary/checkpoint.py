@@ -409,4 +409,4 @@ def _begins(text: str) -> str:
     return words if len(words) <= _EXCERPT_LENGTH else f"{words[:_EXCERPT_LENGTH]}…"
 
 
-OPERATION = Operation("checkpoint", CheckpointRequest, CheckpointResult, checkpoint, writes=True)
+OPERATION = Operation("checkpoint", CheckpointRequest, CheckpointResult, checkpoint, writes=True, scope="write")

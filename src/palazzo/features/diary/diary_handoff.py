@@ -309,4 +309,4 @@ def _age(at: Micros, now: Micros) -> str:
     return f"{number:,} {unit}{'' if number == 1 else 's'} ago"
 
 
-OPERATION = Operation("diary_handoff", DiaryHandoffRequest, DiaryHandoffResult, diary_handoff)
+OPERATION = Operation("diary_handoff", DiaryHandoffRequest, DiaryHandoffResult, diary_handoff, scope="read")

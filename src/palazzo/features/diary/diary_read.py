@@ -81,4 +81,4 @@ def _nobody(name: str, near: tuple[str, ...]) -> str:
     return f"{name} has not written in a diary yet.{suggestion}"
 
 
-OPERATION = Operation("diary_read", DiaryReadRequest, DiaryReadResult, diary_read)
+OPERATION = Operation("diary_read", DiaryReadRequest, DiaryReadResult, diary_read, scope="read")

@@ -119,5 +119,10 @@ def _entered_at(context: Context, request: SessionCheckpointRequest) -> int:
 
 
 OPERATION = Operation(
-    "session_checkpoint", SessionCheckpointRequest, SessionCheckpointResult, session_checkpoint, writes=True
+    "session_checkpoint",
+    SessionCheckpointRequest,
+    SessionCheckpointResult,
+    session_checkpoint,
+    writes=True,
+    scope="admin",
 )

@@ -325,4 +325,6 @@ def _describe_request(request: EraseRequest) -> str:
     return "That" if request.ids else f"'{request.session or request.source}'"
 
 
-OPERATION = Operation("erase", EraseRequest, EraseResult, erase, writes=True, steps=True, destructive=True)
+OPERATION = Operation(
+    "erase", EraseRequest, EraseResult, erase, writes=True, steps=True, destructive=True, scope="admin"
+)

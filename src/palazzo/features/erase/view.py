@@ -1,27 +1,13 @@
-"""Terminal output of restore-session, watch and erase."""
+"""Terminal output of erase."""
 
 from __future__ import annotations
 
 import time
 
 from palazzo.features.erase.erase import LARGE_SHARE, EraseResult
-from palazzo.features.mining.restore_session import RestoreSessionResult
-from palazzo.features.mining.source_watch import WatchEvent
-from palazzo.features.mining.watch import WatchResult
-from palazzo.features.screen import INDENT, Screen, place
+from palazzo.features.screen import INDENT, Screen
 from palazzo.model import Certificate
 from palazzo.text.count_phrases import count_noun
-
-_MOST_NAMED = 6
-_STANDINGS = {"written": "wrote", "there": "already exists", "would": "would write"}
-
-
-def restore_session(screen: Screen, result: RestoreSessionResult) -> None:
-    """Show the files that were written."""
-    for file in result.files:
-        screen.say((f"{_STANDINGS[file.standing]}  ", "bold"), f"{file.path} ({file.size:,} bytes)")
-    if result.note:
-        screen.say((result.note, "yellow"))
 
 
 def erase(screen: Screen, result: EraseResult) -> None:
@@ -75,34 +61,3 @@ def _certificate(screen: Screen, certificate: Certificate) -> None:
     screen.say(("chain        ", "dim"), f"{certificate.chain_seq:,} {certificate.chain_head}")
     for pack in certificate.unreadable:
         screen.say(("damaged      ", "red"), f"pack {pack} could not be checked; see palazzo verify")
-
-
-def watch(screen: Screen, result: WatchResult) -> None:
-    """Show what was imported."""
-    screen.say(f"{count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} searchable.")
-
-
-def watch_event(screen: Screen, event: WatchEvent) -> None:
-    """Show one event, on one line."""
-    at = time.strftime("%H:%M:%S", time.localtime(event.at / 1_000_000))
-    screen.say((f"{at}  ", "dim"), *_format_event(event))
-
-
-def _format_event(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
-    places = ", ".join(place(uri) for uri in event.uris[:_MOST_NAMED])
-    if len(event.uris) > _MOST_NAMED:
-        places += f" and {len(event.uris) - _MOST_NAMED:,} more"
-    counts = f"{count_noun(event.items, 'item')}, {count_noun(event.drawers, 'drawer')}"
-    match event.event:
-        case "watching":
-            return (("watching  ", "bold"), places or "nothing yet: no agent history and no project that was read")
-        case "caught-up":
-            return (("caught up  ", "bold"), f"{counts} in {event.took_s:,.1f} s")
-        case "read":
-            return (("read  ", "green"), f"{counts}  ", (places, "dim"))
-        case "found":
-            return (("found  ", "bold"), places)
-        case "failed":
-            return (("failed  ", "red"), f"{places}: {event.detail}")
-        case "looking":
-            return (("note  ", "yellow"), event.detail)

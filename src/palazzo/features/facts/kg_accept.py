@@ -104,4 +104,12 @@ def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion
     return list(selection.values())
 
 
-OPERATION = Operation("kg_accept", KgAcceptRequest, KgAcceptResult, kg_accept, writes=True)
+OPERATION = Operation(
+    "kg_accept",
+    KgAcceptRequest,
+    KgAcceptResult,
+    kg_accept,
+    writes=True,
+    scope="write",
+    view="suggestion_view:kg_accept",
+)

@@ -107,4 +107,4 @@ def _near(context: Context, created: list[str]) -> dict[str, tuple[str, ...]]:
     return {name: names for name, names in near_names.items() if names}
 
 
-OPERATION = Operation("kg_add", KgAddRequest, KgAddResult, kg_add, writes=True)
+OPERATION = Operation("kg_add", KgAddRequest, KgAddResult, kg_add, writes=True, scope="write")

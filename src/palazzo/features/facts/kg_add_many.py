@@ -182,4 +182,5 @@ OPERATION = Operation(
     kg_add_many,
     writes=True,
     failed=lambda result: bool(result.failed),
+    scope="write",
 )

@@ -80,4 +80,4 @@ def _aliases(context: Context) -> tuple[AliasView, ...]:
         return tuple(AliasView(link.name, beliefs.name(link.entity)) for link in links)
 
 
-OPERATION = Operation("kg_alias", KgAliasRequest, KgAliasResult, kg_alias, writes=True)
+OPERATION = Operation("kg_alias", KgAliasRequest, KgAliasResult, kg_alias, writes=True, scope="write")

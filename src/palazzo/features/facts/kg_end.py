@@ -60,4 +60,4 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
         return KgEndResult(to_iso(at), views(Beliefs(connection), ended_facts, now))
 
 
-OPERATION = Operation("kg_end", KgEndRequest, KgEndResult, kg_end, writes=True)
+OPERATION = Operation("kg_end", KgEndRequest, KgEndResult, kg_end, writes=True, scope="write")

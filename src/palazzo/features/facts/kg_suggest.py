@@ -141,4 +141,6 @@ def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[Citatio
     )
 
 
-OPERATION = Operation("kg_suggest", KgSuggestRequest, KgSuggestResult, kg_suggest)
+OPERATION = Operation(
+    "kg_suggest", KgSuggestRequest, KgSuggestResult, kg_suggest, scope="read", view="suggestion_view:kg_suggest"
+)

@@ -83,4 +83,4 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     )
 
 
-OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True)
+OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True, scope="write")

@@ -79,4 +79,4 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
         )
 
 
-OPERATION = Operation("kg_timeline", KgTimelineRequest, KgTimelineResult, kg_timeline)
+OPERATION = Operation("kg_timeline", KgTimelineRequest, KgTimelineResult, kg_timeline, scope="read")

@@ -265,4 +265,4 @@ def _select_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.kind == "other" or part.uid in text)
 
 
-OPERATION = Operation("hook", HookRequest, HookResult, hook)
+OPERATION = Operation("hook", HookRequest, HookResult, hook, scope="admin")

@@ -160,4 +160,6 @@ def _check(request: InstallRequest) -> None:
         )
 
 
-OPERATION = Operation("install", InstallRequest, InstallResult, install, asks=lambda request: request.clean)
+OPERATION = Operation(
+    "install", InstallRequest, InstallResult, install, asks=lambda request: request.clean, scope="admin"
+)

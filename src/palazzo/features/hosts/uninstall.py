@@ -48,4 +48,4 @@ def uninstall(context: Context, request: UninstallRequest) -> UninstallResult:
     return UninstallResult(host, tuple(views), request.dry_run)
 
 
-OPERATION = Operation("uninstall", UninstallRequest, UninstallResult, uninstall)
+OPERATION = Operation("uninstall", UninstallRequest, UninstallResult, uninstall, scope="admin")

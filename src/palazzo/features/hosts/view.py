@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from palazzo.features.hosts.install import FileView, InstallResult
+from palazzo.features.hosts.instructions import InstructionsResult
 from palazzo.features.hosts.uninstall import UninstallResult
 from palazzo.features.screen import Part, Screen
 
@@ -81,3 +82,8 @@ def _short(path: str) -> str:
         return f"~/{Path(path).relative_to(Path.home()).as_posix()}"
     except (ValueError, RuntimeError):
         return path
+
+
+def instructions(screen: Screen, result: InstructionsResult) -> None:
+    """Print the text, and nothing else."""
+    screen.exact(result.text.rstrip("\n"), indent="")

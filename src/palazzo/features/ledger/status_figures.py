@@ -62,4 +62,4 @@ def _of_session(connection: Connection, session: str) -> tuple[int, Micros | Non
     return injection_count, None if source is None else transcripts.last_kept(connection, source)
 
 
-OPERATION = Operation("status_line", StatusLineRequest, StatusLineResult, status_line)
+OPERATION = Operation("status_line", StatusLineRequest, StatusLineResult, status_line, scope="admin")

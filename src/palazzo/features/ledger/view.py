@@ -1,4 +1,4 @@
-"""Terminal output of why, pause and resume."""
+"""Terminal output of why."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
     from palazzo.features.ledger.why import InjectionView, PartView, WhyResult
-    from palazzo.features.upkeep.pause import PauseResult
-    from palazzo.features.upkeep.resume import ResumeResult
 
 
 def why(screen: Screen, result: WhyResult) -> None:
@@ -53,16 +51,3 @@ def _injection(screen: Screen, injection: InjectionView) -> None:
 
 def _used(part: PartView) -> str:
     return ", ".join(f"{use.how} {to_iso(use.at)}" for use in part.used)
-
-
-def pause(screen: Screen, result: PauseResult) -> None:
-    """Say when the pause ends."""
-    until = "'palazzo resume'" if result.until is None else to_iso(result.until)
-    screen.say(f"Paused until {until}: nothing is captured or injected for {result.palace}.")
-
-
-def resume(screen: Screen, result: ResumeResult) -> None:
-    """Say whether it was paused."""
-    screen.say("Capture and injection are on again." if result.was_paused else "It was not paused.")
-    if result.off:
-        screen.say(("PALAZZO_OFF is set here: nothing is captured or injected anyway.", "yellow"))

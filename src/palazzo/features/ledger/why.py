@@ -162,4 +162,4 @@ def _view(injection: Injection, used: dict[tuple[int, int], list[UseView]], agen
     )
 
 
-OPERATION = Operation("why", WhyRequest, WhyResult, why)
+OPERATION = Operation("why", WhyRequest, WhyResult, why, scope="read")

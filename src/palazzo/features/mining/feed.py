@@ -208,5 +208,14 @@ def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[Histo
 
 
 OPERATION = Operation(
-    "feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed, ignored_options=IGNORED_OPTIONS
+    "feed",
+    FeedRequest,
+    FeedResult,
+    feed,
+    writes=True,
+    steps=True,
+    failed=all_failed,
+    ignored_options=IGNORED_OPTIONS,
+    scope="admin",
+    view="feed_view:feed",
 )

@@ -219,4 +219,5 @@ OPERATION = Operation(
     steps=True,
     failed=all_failed,
     ignored_options=IGNORED_OPTIONS,
+    scope="admin",
 )

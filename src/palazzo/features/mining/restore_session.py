@@ -198,4 +198,4 @@ def _is_there(path: Path) -> PalazzoError:
     )
 
 
-OPERATION = Operation("restore_session", RestoreSessionRequest, RestoreSessionResult, restore_session)
+OPERATION = Operation("restore_session", RestoreSessionRequest, RestoreSessionResult, restore_session, scope="admin")

@@ -209,4 +209,4 @@ def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
     return change
 
 
-OPERATION = Operation("sync_sources", SyncSourcesRequest, SyncSourcesResult, sync_sources, writes=True)
+OPERATION = Operation("sync_sources", SyncSourcesRequest, SyncSourcesResult, sync_sources, writes=True, scope="admin")

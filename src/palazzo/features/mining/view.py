@@ -1,20 +1,25 @@
-"""Terminal output of init, mine, remember, forget and undo."""
+"""Terminal output of init, mine, sync-sources, restore-session and watch."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 from palazzo.features.mining.init import InitResult
 from palazzo.features.mining.mine import MineResult
-from palazzo.features.notes.forget import ForgetResult
-from palazzo.features.notes.remember import RememberResult
-from palazzo.features.notes.tag import TagResult
-from palazzo.features.notes.undo import Change, UndoResult
+from palazzo.features.mining.restore_session import RestoreSessionResult
+from palazzo.features.mining.source_watch import WatchEvent
+from palazzo.features.mining.sync_sources import DocumentState, SyncSourcesResult
+from palazzo.features.mining.watch import WatchResult
 from palazzo.features.screen import INDENT, Screen, place
 from palazzo.security.display_names import quoted_name
 from palazzo.text.count_phrases import agree, count_noun
 
+_MOST_NAMED = 6
 _MOST_LISTED = 10
+_MOST_DOCUMENTS = 20
+_STANDINGS = {"written": "wrote", "there": "already exists", "would": "would write"}
+_STATES = {"missing": "red", "ignored": "yellow", "unreachable": "cyan"}
 
 
 def init(screen: Screen, result: InitResult) -> None:
@@ -90,59 +95,67 @@ def left_out(screen: Screen, result: MineResult) -> None:
         screen.say(("skipped  ", "yellow"), f"{number:,} × {reason}", (f"  ({place(first)})", "dim"))
 
 
-def remember(screen: Screen, result: RememberResult) -> None:
-    """Show the note's place, its id, and an earlier note with the same content."""
-    verb = "Remembered in " if result.filed else "This text is already stored in "
-    screen.say(verb, (f"{result.wing}/{result.room}", "cyan"), f": {result.id}")
-    if result.filed and result.duplicate_of:
-        screen.say(("Similar text was already stored: ", "yellow"), f"palazzo show {result.duplicate_of}")
+def restore_session(screen: Screen, result: RestoreSessionResult) -> None:
+    """Show the files that were written."""
+    for file in result.files:
+        screen.say((f"{_STANDINGS[file.standing]}  ", "bold"), f"{file.path} ({file.size:,} bytes)")
+    if result.note:
+        screen.say((result.note, "yellow"))
 
 
-def forget(screen: Screen, result: ForgetResult) -> None:
-    """Show what was forgotten, or would be."""
-    verb = "would be forgotten" if result.dry_run else "forgotten"
-    facts = f" and {count_noun(len(result.facts), 'fact')}" if result.facts else ""
-    screen.say((f"{count_noun(len(result.forgotten), 'drawer')}{facts} {verb}", "bold"))
-    for drawer, text in result.sample:
-        screen.say((f"{INDENT}{drawer}  ", "dim"), text)
-    if len(result.forgotten) > len(result.sample):
-        screen.say((f"{INDENT}and {len(result.forgotten) - len(result.sample):,} more", "dim"))
+def watch(screen: Screen, result: WatchResult) -> None:
+    """Show what was imported."""
+    screen.say(f"{count_noun(result.items, 'item')} archived, {count_noun(result.drawers, 'drawer')} searchable.")
 
 
-def undo(screen: Screen, result: UndoResult) -> None:
-    """Show what was undone, or the last changes."""
-    if result.undone is not None:
-        screen.say(("Took back  ", "bold"), _describe_change(result.undone), (f"  ({result.undone.at})", "dim"))
-    elif not result.changes:
-        screen.say("There are no changes yet, so there is nothing to undo.")
-    else:
-        rows = [
-            (
-                (change.at, "dim"),
-                change.actor,
-                _describe_change(change),
-                "undone" if change.undone else "",
-                (change.id, "dim"),
-            )
-            for change in result.changes
-        ]
-        screen.table(("when", "who", "what", "", "id"), rows)
+def watch_event(screen: Screen, event: WatchEvent) -> None:
+    """Show one event, on one line."""
+    at = time.strftime("%H:%M:%S", time.localtime(event.at / 1_000_000))
+    screen.say((f"{at}  ", "dim"), *_format_event(event))
 
 
-def _describe_change(change: Change) -> str:
-    """Return what a change did: its verb, its object, and the number of objects if more than one."""
-    verb = f"undo of {change.summary}" if change.undoes is not None else f"{change.verb} {change.summary}".strip()
-    return f"{verb} ({change.size:,})" if change.size > 1 else verb
+def _format_event(event: WatchEvent) -> tuple[str | tuple[str, str], ...]:
+    places = ", ".join(place(uri) for uri in event.uris[:_MOST_NAMED])
+    if len(event.uris) > _MOST_NAMED:
+        places += f" and {len(event.uris) - _MOST_NAMED:,} more"
+    counts = f"{count_noun(event.items, 'item')}, {count_noun(event.drawers, 'drawer')}"
+    match event.event:
+        case "watching":
+            return (("watching  ", "bold"), places or "nothing yet: no agent history and no project that was read")
+        case "caught-up":
+            return (("caught up  ", "bold"), f"{counts} in {event.took_s:,.1f} s")
+        case "read":
+            return (("read  ", "green"), f"{counts}  ", (places, "dim"))
+        case "found":
+            return (("found  ", "bold"), places)
+        case "failed":
+            return (("failed  ", "red"), f"{places}: {event.detail}")
+        case "looking":
+            return (("note  ", "yellow"), event.detail)
 
 
-def tag(screen: Screen, result: TagResult) -> None:
-    """Show what was tagged, or the tags in use."""
-    if result.action == "list":
-        rows = [
-            (tag_row.tag, f"{tag_row.drawers:,}", ("by rule" if tag_row.by_rule else "", "dim"))
-            for tag_row in result.tags
-        ]
-        screen.table(("tag", "drawers", ""), rows, right=(1,))
-        return
-    verb = "tagged" if result.action == "add" else "no longer tagged"
-    screen.say((f"{count_noun(len(result.drawers), 'drawer')} {verb}", "bold"))
+def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
+    """Show what is missing, left out or unreachable, and the result."""
+    for document in result.documents[:_MOST_DOCUMENTS]:
+        _document(screen, document)
+    if len(result.documents) > _MOST_DOCUMENTS:
+        more = Counter(document.state for document in result.documents[_MOST_DOCUMENTS:])
+        screen.say((f"{INDENT}and {', '.join(f'{number:,} {state}' for state, number in more.items())} more", "dim"))
+    screen.say(
+        (f"{count_noun(result.scanned, 'document')} of {', '.join(result.tops)}: ", "bold"), f"{result.kept:,} kept"
+    )
+    if result.change is not None:
+        screen.say(
+            f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} no longer searchable. 'palazzo undo' "
+            "reverts this."
+        )
+    elif result.ignored or result.missing:
+        summary = f"{count_noun(result.ignored + result.missing, 'document')} ({count_noun(result.drawers, 'drawer')})"
+        screen.say(f"With --apply, {summary} would no longer be searchable.")
+    if result.unreachable:
+        screen.say((f"{count_noun(result.unreachable, 'document')} kept: possibly only unreachable.", "dim"))
+
+
+def _document(screen: Screen, document: DocumentState) -> None:
+    screen.say((f"{document.state}  ", _STATES[document.state]), place(document.uri), wrap_indent=len(INDENT))
+    screen.say((f"{INDENT}{document.reason}", "dim"))

@@ -125,4 +125,4 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True, steps=True)
+OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True, steps=True, scope="admin")

@@ -115,4 +115,4 @@ def _sample(connection: Connection, ids: Sequence[str]) -> tuple[tuple[str, str]
     return tuple((drawer.id, " ".join(drawer.text[:400].split())[:80]) for drawer in drawers)
 
 
-OPERATION = Operation("forget", ForgetRequest, ForgetResult, forget, writes=True, destructive=True)
+OPERATION = Operation("forget", ForgetRequest, ForgetResult, forget, writes=True, destructive=True, scope="write")

@@ -101,4 +101,4 @@ def _change(group: Group, undoes: str | None) -> Change:
     )
 
 
-OPERATION = Operation("undo", UndoRequest, UndoResult, undo, writes=True)
+OPERATION = Operation("undo", UndoRequest, UndoResult, undo, writes=True, scope="write")

@@ -242,4 +242,6 @@ def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group
     return row
 
 
-OPERATION = Operation("update_drawer", UpdateDrawerRequest, UpdateDrawerResult, update_drawer, writes=True)
+OPERATION = Operation(
+    "update_drawer", UpdateDrawerRequest, UpdateDrawerResult, update_drawer, writes=True, scope="write"
+)

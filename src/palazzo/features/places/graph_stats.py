@@ -67,4 +67,4 @@ def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResul
     )
 
 
-OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats)
+OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats, scope="read")

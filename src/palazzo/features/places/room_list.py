@@ -66,4 +66,4 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
     )
 
 
-OPERATION = Operation("room_list", RoomListRequest, RoomListResult, room_list)
+OPERATION = Operation("room_list", RoomListRequest, RoomListResult, room_list, scope="read")

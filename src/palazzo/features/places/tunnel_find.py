@@ -59,4 +59,4 @@ def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResul
         )
 
 
-OPERATION = Operation("tunnel_find", TunnelFindRequest, TunnelFindResult, tunnel_find)
+OPERATION = Operation("tunnel_find", TunnelFindRequest, TunnelFindResult, tunnel_find, scope="read")

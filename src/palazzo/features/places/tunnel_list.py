@@ -38,4 +38,4 @@ def tunnel_list(context: Context, request: TunnelListRequest) -> TunnelListResul
         )
 
 
-OPERATION = Operation("tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list)
+OPERATION = Operation("tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list, scope="read")

@@ -81,4 +81,6 @@ def _check(request: ListDrawersRequest) -> None:
         raise UsageError(f"The offset is {request.offset}; it must be 0 or more.")
 
 
-OPERATION = Operation("list_drawers", ListDrawersRequest, ListDrawersResult, list_drawers)
+OPERATION = Operation(
+    "list_drawers", ListDrawersRequest, ListDrawersResult, list_drawers, scope="read", view="list_view:list_drawers"
+)

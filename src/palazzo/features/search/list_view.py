@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.features.notes.update_drawer import UpdateDrawerResult
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.check_duplicate import CheckDuplicateResult
 from palazzo.features.search.drawer_rows import DrawerRow
@@ -48,18 +47,6 @@ def check_duplicate(screen: Screen, result: CheckDuplicateResult) -> None:
         )
     if not result.is_duplicate:
         screen.say("The palace does not contain this text.")
-
-
-def update_drawer(screen: Screen, result: UpdateDrawerResult) -> None:
-    """Show the new drawer, and what it replaces."""
-    place = (f"{result.wing}/{result.room}", "cyan")
-    if result.change is None:
-        screen.say("Already up to date in ", place, f": {result.id}")
-    elif result.replaced:
-        screen.say("Replaced in ", place, f": {result.id}")
-        screen.say((f"{INDENT}instead of {' '.join(result.replaced)}", "dim"))
-    else:
-        screen.say("Filed in ", place, f": {result.id}")
 
 
 def _words(text: str, is_cut: bool) -> str:

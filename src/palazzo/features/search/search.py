@@ -341,4 +341,4 @@ def _turns(turns: Sequence[Turn]) -> tuple[TurnView, ...]:
     return tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in turns)
 
 
-OPERATION = Operation("search", SearchRequest, SearchResult, search, warm=True)
+OPERATION = Operation("search", SearchRequest, SearchResult, search, warm=True, scope="read")

@@ -380,4 +380,4 @@ def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> ShowEntry
     )
 
 
-OPERATION = Operation("show", ShowRequest, ShowResult, show, warm=True)
+OPERATION = Operation("show", ShowRequest, ShowResult, show, warm=True, scope="read")

@@ -16,7 +16,6 @@ from palazzo.text.word_forms import terms
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
     from palazzo.features.search.search import SearchResult
     from palazzo.features.search.show_results import ShowEntry, ShowResult
-    from palazzo.features.wakeup.wake_up import WakeUpResult
 
 
 def search(screen: Screen, result: SearchResult) -> None:
@@ -122,11 +121,6 @@ def _session(screen: Screen, result: ShowResult) -> None:
         screen.exact(entry.text)
         screen.gap()
     screen.say((count_noun(len(result.entries), "message"), "dim"))
-
-
-def wake_up(screen: Screen, result: WakeUpResult) -> None:
-    """Show the text as an agent receives it."""
-    screen.exact(result.text, indent="")
 
 
 def moment(at: Micros | None) -> str:

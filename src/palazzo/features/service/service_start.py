@@ -41,4 +41,4 @@ def service_start(context: Context, request: ServiceStartRequest) -> ServiceStar
     return ServiceStartResult(new_state.pid != old_state.pid, new_state)
 
 
-OPERATION = Operation("service_start", ServiceStartRequest, ServiceStartResult, service_start)
+OPERATION = Operation("service_start", ServiceStartRequest, ServiceStartResult, service_start, scope="admin")

@@ -152,4 +152,6 @@ def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micr
         store.read_anew(connection, row.uid)
 
 
-OPERATION = Operation("sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True, steps=True)
+OPERATION = Operation(
+    "sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True, steps=True, scope="admin"
+)

@@ -421,4 +421,4 @@ def _result(
 
 
 # Never keyed: a keyed call keeps what it was asked, and that may be a passphrase.
-OPERATION = Operation("sync_init", SyncInitRequest, SyncInitResult, sync_init, writes=True, steps=True)
+OPERATION = Operation("sync_init", SyncInitRequest, SyncInitResult, sync_init, writes=True, steps=True, scope="admin")

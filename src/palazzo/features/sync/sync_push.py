@@ -94,4 +94,4 @@ def push_to(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pushe
     )
 
 
-OPERATION = Operation("sync_push", SyncPushRequest, SyncPushResult, sync_push, writes=True, steps=True)
+OPERATION = Operation("sync_push", SyncPushRequest, SyncPushResult, sync_push, writes=True, steps=True, scope="admin")

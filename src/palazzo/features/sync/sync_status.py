@@ -192,4 +192,4 @@ def _status(connection: Connection, remote: RemoteRow, new: int | None) -> Remot
     )
 
 
-OPERATION = Operation("sync_status", SyncStatusRequest, SyncStatusResult, sync_status)
+OPERATION = Operation("sync_status", SyncStatusRequest, SyncStatusResult, sync_status, scope="read")

@@ -138,4 +138,4 @@ def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
     return stored_path, "" if path.exists() else f"{stored_path} does not exist yet; the reminder waits for it."
 
 
-OPERATION = Operation("remind", RemindRequest, RemindResult, remind, writes=True)
+OPERATION = Operation("remind", RemindRequest, RemindResult, remind, writes=True, scope="write")

@@ -47,4 +47,4 @@ def todo_drop(context: Context, request: TodoDropRequest) -> TodoDropResult:
     )
 
 
-OPERATION = Operation("todo_drop", TodoDropRequest, TodoDropResult, todo_drop, writes=True)
+OPERATION = Operation("todo_drop", TodoDropRequest, TodoDropResult, todo_drop, writes=True, scope="write")

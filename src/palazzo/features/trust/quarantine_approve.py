@@ -67,5 +67,10 @@ def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> Q
 
 
 OPERATION = Operation(
-    "quarantine_approve", QuarantineApproveRequest, QuarantineApproveResult, quarantine_approve, writes=True
+    "quarantine_approve",
+    QuarantineApproveRequest,
+    QuarantineApproveResult,
+    quarantine_approve,
+    writes=True,
+    scope="admin",
 )

@@ -43,4 +43,6 @@ def quarantine_drop(context: Context, request: QuarantineDropRequest) -> Quarant
     return QuarantineDropResult(selection.drawers, result.facts, result.restored, result.change)
 
 
-OPERATION = Operation("quarantine_drop", QuarantineDropRequest, QuarantineDropResult, quarantine_drop, writes=True)
+OPERATION = Operation(
+    "quarantine_drop", QuarantineDropRequest, QuarantineDropResult, quarantine_drop, writes=True, scope="admin"
+)

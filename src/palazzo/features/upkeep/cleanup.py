@@ -145,4 +145,13 @@ def _forget(context: Context, ids: Sequence[str]) -> str:
     return change
 
 
-OPERATION = Operation("cleanup", CleanupRequest, CleanupResult, cleanup, writes=True, destructive=True)
+OPERATION = Operation(
+    "cleanup",
+    CleanupRequest,
+    CleanupResult,
+    cleanup,
+    writes=True,
+    destructive=True,
+    scope="admin",
+    view="tidy_view:cleanup",
+)

@@ -432,4 +432,4 @@ _LOOKS: tuple[Callable[[Context], Iterator[Diagnosis]], ...] = (
     _hosts,
 )
 
-OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok)
+OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok, scope="read")

@@ -49,4 +49,4 @@ def pause(context: Context, request: PauseRequest) -> PauseResult:
     return PauseResult(str(context.palace_path), until)
 
 
-OPERATION = Operation("pause", PauseRequest, PauseResult, pause)
+OPERATION = Operation("pause", PauseRequest, PauseResult, pause, scope="admin")

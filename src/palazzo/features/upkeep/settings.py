@@ -87,4 +87,4 @@ def _view(effective: Effective) -> SettingView:
     return SettingView(key.name, value, effective.origin, key.default, key.constraint, key.help, effective.display_text)
 
 
-OPERATION = Operation("settings", SettingsRequest, SettingsResult, settings)
+OPERATION = Operation("settings", SettingsRequest, SettingsResult, settings, scope="admin")

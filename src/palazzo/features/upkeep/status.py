@@ -247,4 +247,4 @@ def configured_embedder(context: Context) -> str:
     return MiniLM.id
 
 
-OPERATION = Operation("status", StatusRequest, StatusResult, status)
+OPERATION = Operation("status", StatusRequest, StatusResult, status, scope="read")

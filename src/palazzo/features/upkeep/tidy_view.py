@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from palazzo.features.mining.sync_sources import DocumentState, SyncSourcesResult
-from palazzo.features.screen import INDENT, Screen, place
+from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
 from palazzo.features.upkeep.audit import AuditResult
 from palazzo.features.upkeep.cleanup import CleanupResult
 from palazzo.features.upkeep.dedup import DedupResult
-from palazzo.text.count_phrases import agree, count_noun
+from palazzo.text.count_phrases import count_noun
 
 _LIST_LIMIT = 20
-_STATES = {"missing": "red", "ignored": "yellow", "unreachable": "cyan"}
-
-
-def sync_sources(screen: Screen, result: SyncSourcesResult) -> None:
-    """Show what is missing, left out or unreachable, and the result."""
-    for document in result.documents[:_LIST_LIMIT]:
-        _document(screen, document)
-    if len(result.documents) > _LIST_LIMIT:
-        more = Counter(document.state for document in result.documents[_LIST_LIMIT:])
-        screen.say((f"{INDENT}and {', '.join(f'{number:,} {state}' for state, number in more.items())} more", "dim"))
-    screen.say(
-        (f"{count_noun(result.scanned, 'document')} of {', '.join(result.tops)}: ", "bold"), f"{result.kept:,} kept"
-    )
-    if result.change is not None:
-        screen.say(
-            f"{count_noun(result.drawers, 'drawer')} {agree(result.drawers)} no longer searchable. 'palazzo undo' "
-            "reverts this."
-        )
-    elif result.ignored or result.missing:
-        summary = f"{count_noun(result.ignored + result.missing, 'document')} ({count_noun(result.drawers, 'drawer')})"
-        screen.say(f"With --apply, {summary} would no longer be searchable.")
-    if result.unreachable:
-        screen.say((f"{count_noun(result.unreachable, 'document')} kept: possibly only unreachable.", "dim"))
-
-
-def _document(screen: Screen, document: DocumentState) -> None:
-    screen.say((f"{document.state}  ", _STATES[document.state]), place(document.uri), wrap_indent=len(INDENT))
-    screen.say((f"{INDENT}{document.reason}", "dim"))
 
 
 def cleanup(screen: Screen, result: CleanupResult) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from palazzo.features.screen import Part, Screen
 from palazzo.features.upkeep.doctor import DoctorResult
+from palazzo.features.upkeep.memory_stats import MemoryStatsResult
 from palazzo.features.upkeep.repair import RepairResult
 from palazzo.features.upkeep.settings import SettingsResult
 from palazzo.features.upkeep.status import InjectedStatus, StatusResult
@@ -15,6 +17,10 @@ from palazzo.features.upkeep.verify import IMPORTS, CheckView, VerifyResult
 from palazzo.operations.damage import SalvageView
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
+
+if TYPE_CHECKING:
+    from palazzo.features.upkeep.pause import PauseResult
+    from palazzo.features.upkeep.resume import ResumeResult
 
 _OK: Part = ("ok", "green")
 _BAD: Part = ("wrong", "bold red")
@@ -237,3 +243,36 @@ def size(number: int) -> str:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
         size /= 1000
     return f"{size:,.1f} GB"
+
+
+def pause(screen: Screen, result: PauseResult) -> None:
+    """Say when the pause ends."""
+    until = "'palazzo resume'" if result.until is None else to_iso(result.until)
+    screen.say(f"Paused until {until}: nothing is captured or injected for {result.palace}.")
+
+
+def resume(screen: Screen, result: ResumeResult) -> None:
+    """Say whether it was paused."""
+    screen.say("Capture and injection are on again." if result.was_paused else "It was not paused.")
+    if result.off:
+        screen.say(("PALAZZO_OFF is set here: nothing is captured or injected anyway.", "yellow"))
+
+
+def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
+    """Show the counts, a line for each way of counting."""
+    scope = f" in {result.wing}" if result.wing else ""
+    totals = f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}{scope}"
+    screen.say((totals, "bold"), f"; {result.retired:,} no longer searchable; {count_noun(result.facts, 'fact')}")
+    names = {entity.name: entity.drawers for entity in result.entities}
+    counts_by_title = (
+        ("kinds", result.by_kind),
+        ("filed as", result.filed_as),
+        ("tags", result.by_tag),
+        ("said within", {name: number for name, number in result.by_age.items() if number}),
+        ("trust", result.by_trust),
+        ("names", names),
+    )
+    lines = [
+        (title, ", ".join(f"{name} {number:,}" for name, number in counts.items())) for title, counts in counts_by_title
+    ]
+    screen.table(("", ""), [((title, "dim"), line) for title, line in lines if line])

@@ -136,4 +136,4 @@ def _quote(connection: Connection, quote: Quote) -> QuoteView:
     return QuoteView(quote.text, drawer, quote.item, quote.start, quote.end)
 
 
-OPERATION = Operation("digest", DigestRequest, DigestResult, digest)
+OPERATION = Operation("digest", DigestRequest, DigestResult, digest, scope="read", view="digest_view:digest")

@@ -1,4 +1,4 @@
-"""Terminal output of digests, and of what was learned on a branch."""
+"""Terminal output of digests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from palazzo.security.display_names import quoted_name, shown_name
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.diff import DiffResult
     from palazzo.features.screen import Screen
     from palazzo.features.wakeup.digest import DigestLineView, DigestResult
 
@@ -47,11 +46,6 @@ def digest(screen: Screen, result: DigestResult) -> None:
         screen.say((summary, "dim"))
     else:
         screen.say(("No lines for a digest were found.", "dim"))
-
-
-def diff(screen: Screen, result: DiffResult) -> None:
-    """Show the text for a pull request, and nothing else."""
-    screen.exact(result.text.rstrip("\n"), indent="")
 
 
 def _title(title: str) -> str:

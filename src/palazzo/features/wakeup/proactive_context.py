@@ -319,5 +319,5 @@ def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, 
 
 
 OPERATION = Operation(
-    "proactive_context", ProactiveContextRequest, ProactiveContextResult, proactive_context, warm=True
+    "proactive_context", ProactiveContextRequest, ProactiveContextResult, proactive_context, warm=True, scope="read"
 )

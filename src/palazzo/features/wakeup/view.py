@@ -1,15 +1,15 @@
-"""Terminal output of proactive context, the context summary, memory statistics and instructions."""
+"""Terminal output of wake-up and of proactive context."""
 
 from __future__ import annotations
 
-from palazzo.features.hosts.instructions import InstructionsResult
-from palazzo.features.notes.context_summary import ContextSummaryResult
+from typing import TYPE_CHECKING
+
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
-from palazzo.features.search.list_view import rows
-from palazzo.features.upkeep.memory_stats import MemoryStatsResult
 from palazzo.features.wakeup.proactive_context import ProactiveContextResult
-from palazzo.text.count_phrases import count_noun
+
+if TYPE_CHECKING:
+    from palazzo.features.wakeup.wake_up import WakeUpResult
 
 
 def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
@@ -46,37 +46,6 @@ def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:
         )
 
 
-def context_summary(screen: Screen, result: ContextSummaryResult) -> None:
-    """Show decisions, lessons learned, and other notes."""
-    sections = (("Decided", result.decisions), ("Learned", result.learnings), ("Noted", result.context))
-    for title, notes in sections:
-        if notes:
-            screen.say((f"{title}:", "bold"))
-            rows(screen, notes)
-    if not any(notes for _, notes in sections):
-        screen.say(("There are no notes: 'palazzo remember' files one.", "dim"))
-
-
-def memory_stats(screen: Screen, result: MemoryStatsResult) -> None:
-    """Show the counts, a line for each way of counting."""
-    scope = f" in {result.wing}" if result.wing else ""
-    totals = f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}{scope}"
-    screen.say((totals, "bold"), f"; {result.retired:,} no longer searchable; {count_noun(result.facts, 'fact')}")
-    names = {entity.name: entity.drawers for entity in result.entities}
-    counts_by_title = (
-        ("kinds", result.by_kind),
-        ("filed as", result.filed_as),
-        ("tags", result.by_tag),
-        ("said within", {name: number for name, number in result.by_age.items() if number}),
-        ("trust", result.by_trust),
-        ("names", names),
-    )
-    lines = [
-        (title, ", ".join(f"{name} {number:,}" for name, number in counts.items())) for title, counts in counts_by_title
-    ]
-    screen.table(("", ""), [((title, "dim"), line) for title, line in lines if line])
-
-
-def instructions(screen: Screen, result: InstructionsResult) -> None:
-    """Print the text, and nothing else."""
-    screen.exact(result.text.rstrip("\n"), indent="")
+def wake_up(screen: Screen, result: WakeUpResult) -> None:
+    """Show the text as an agent receives it."""
+    screen.exact(result.text, indent="")

@@ -300,4 +300,4 @@ def _read(payload: str) -> WakeUpResult:
     return WakeUpResult(**{**fields, "lines": tuple(WakeUpLine(**line) for line in fields["lines"])})
 
 
-OPERATION = Operation("wake_up", WakeUpRequest, WakeUpResult, wake_up, warm=True)
+OPERATION = Operation("wake_up", WakeUpRequest, WakeUpResult, wake_up, warm=True, scope="read")
