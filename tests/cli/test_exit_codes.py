@@ -102,7 +102,7 @@ def test_a_bug_is_reported_to_a_file_that_holds_nothing_from_the_palace(
         """Break."""
         raise KeyError(request.query)  # type: ignore[attr-defined]
 
-    found = Operation("search", registry.operation("search").request, StatusResult, broken)
+    found = Operation("search", registry.operation("search").request, StatusResult, broken, scope="read")
     monkeypatch.setattr(registry, "operation", lambda name: found)
     monkeypatch.setattr(sys, "argv", ["palazzo", "search", "the secret plan", "--wing=hidden"])
     ran = palazzo("search", "the secret plan", "--wing=hidden")

@@ -75,7 +75,9 @@ class Answered:
 
 def doing(act: Callable[[Context, Asked], str]) -> Operation[Asked, Answered]:
     """An operation that writes by doing `act`."""
-    return Operation("doing", Asked, Answered, lambda around, asked: Answered(act(around, asked)), writes=True)
+    return Operation(
+        "doing", Asked, Answered, lambda around, asked: Answered(act(around, asked)), scope="write", writes=True
+    )
 
 
 def known(path: Path) -> list[tuple[str, str | None]]:
