@@ -14,12 +14,16 @@ from palazzo.store.database import Connection
 SPAN_SEPARATOR = "\n\n"
 """Separator of a drawer's spans when its text is shown as one string."""
 _SHORTEST_PREFIX = 4
-_SHORT = (12, 16, 20)
+_SHORT = (8, 10, 12, 16, 20)
 """Lengths to which displayed ids are cut. The first length that identifies only one thing is used."""
+_LASTING = 12
+"""The digits of an id that is read much later, such as by an agent in another session."""
 _SESSIONS = 50
 """Maximum number of sessions checked for an id prefix: the sessions of sub-agents share the prefix of their main
 session.
 """
+_UUID_GROUP = 8
+"""The digits of a UUID before its first hyphen."""
 _ID = re.compile(r"[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -131,26 +135,37 @@ def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int],
     return [int(r) for (r,) in previous_rows][::-1], [int(r) for (r,) in next_rows]
 
 
-def short_id(connection: Connection, uid: str) -> str:
-    """Return the shortest unique beginning of an id, at least 12 digits; return other names unchanged.
+def short_id(connection: Connection, uid: str, digits: int = _LASTING) -> str:
+    """Return the shortest unique beginning of an id, at least `digits` of it; return other names unchanged.
 
     Twelve digits are 48 bits: of a hash this is enough for any palace; of a UUIDv7 it is the millisecond, so that no
     later id has the same beginning. A session's id is cut after the same number of digits if it is a UUID.
     """
     if _UUID.fullmatch(uid):
-        beginning = uid[: _SHORT[0] + 1]
-        sessions = palace_overview.session_ids(connection, beginning, _SESSIONS)
-        return beginning if {session_id.partition("/")[0] for session_id in sessions} == {uid} else uid
+        return short_session(connection, uid, digits)
     if not _ID.fullmatch(uid):
         return uid
-    return next((uid[:size] for size in _SHORT if _count_matches(connection, uid[:size]) <= 1), uid)
+    sizes = (size for size in _SHORT if size >= digits)
+    return next((uid[:size] for size in sizes if _count_matches(connection, uid[:size]) <= 1), uid)
+
+
+def short_session(connection: Connection, session_id: str, digits: int = _SHORT[0]) -> str:
+    """Return a session's id cut to its first `digits` if these identify it; a sub-agent keeps its own part."""
+    session, slash, agent = session_id.partition("/")
+    if not _UUID.fullmatch(session):
+        return session_id
+    beginning = session[: digits if digits <= _UUID_GROUP else digits + 1]
+    sessions = palace_overview.session_ids(connection, beginning, _SESSIONS)
+    is_unique = {found_id.partition("/")[0] for found_id in sessions} <= {session}
+    return f"{beginning if is_unique else session}{slash}{agent}"
 
 
 def _count_matches(connection: Connection, prefix: str) -> int:
-    """Return how many drawers, items and facts have an id with this beginning; counting stops after two."""
+    """Return how many drawers, items, facts and sessions have an id with this beginning; counting stops after two."""
     low, high = id_bounds(prefix)
     return (
-        len(drawers.find_drawers(connection, low, high, 2))
+        len(palace_overview.session_ids(connection, prefix, 2))
+        + len(drawers.find_drawers(connection, low, high, 2))
         + len(items.resolve_item_prefix(connection, low, high, 2))
         + len(fact_rows.facts_between(connection, low, high, 2))
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import TextIOWrapper
 from typing import TextIO
 from urllib.parse import unquote
@@ -20,6 +20,18 @@ _NARROWEST, _DEEPEST = 20, 16
 """Minimum columns for words, and maximum repetition of a wrapped line's own indentation in columns."""
 
 Part = str | tuple[str, str]
+_ASCII_FORMS = str.maketrans(
+    {"·": "-", "›": ">", "…": "...", "↑": "^", "↓": "v", "→": "->", "×": "x", "—": "-", "–": "-"}
+    | dict.fromkeys("‘’", "'")
+    | dict.fromkeys("“”", '"')
+)
+"""What is written for signs that an output without UTF-8 lacks."""
+_JOINERS = frozenset("\u200c\u200d")
+"""Characters without a width of their own that several scripts and emoji need inside words."""
+_VTE_WITH_LINKS = 5_000
+"""The version of VTE, the widget of GNOME's and other terminals, that first had links: 0.50."""
+_PROGRAMS_WITH_LINKS = frozenset(["iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio", "WarpTerminal"])
+_TERMINALS_WITH_LINKS = ("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "contour", "wezterm")
 
 
 def place(uri: str) -> str:
@@ -34,14 +46,35 @@ class _Console(Console):
 
 
 class Screen:
-    """The output of a result. It uses colours only on a terminal, and not with NO_COLOR."""
+    """The output of a result. It uses colours and links only on a terminal, and not with NO_COLOR or TERM=dumb.
 
-    def __init__(self, file: TextIO) -> None:
-        self._terminal = file.isatty()
-        if isinstance(file, TextIOWrapper):  # archived words may hold lone surrogates, or what a locale lacks
-            file.reconfigure(errors="backslashreplace")
+    With `target`, the output goes to `file` in the form in which the file `target` is to receive it.
+    """
+
+    def __init__(self, file: TextIO, target: TextIO | None = None, links: bool = True) -> None:
+        output = target or file
+        self._terminal = output.isatty()
+        if isinstance(output, TextIOWrapper):  # archived words may hold lone surrogates, or what a locale lacks
+            output.reconfigure(errors="backslashreplace")
         width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
-        self.console = _Console(file=file, highlight=False, markup=False, emoji=False, width=width)
+        is_plain = bool(os.environ.get("NO_COLOR")) or not self._terminal
+        self.console = _Console(
+            file=file,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            width=width,
+            force_terminal=self._terminal,
+            color_system=None if is_plain else "auto",
+        )
+        self._has_links = links and self.console.color_system is not None and shows_links(os.environ)
+        encoding = (getattr(output, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
+        self._substitutes = {} if encoding.startswith("utf") else _ASCII_FORMS
+
+    @property
+    def is_terminal(self) -> bool:
+        """Return whether a person reads the output at a terminal."""
+        return self._terminal
 
     @property
     def width(self) -> int:
@@ -54,10 +87,7 @@ class Screen:
         A terminal breaks it at its edge; with `wrap_indent` it is broken between words there, and all lines after the
         first are indented by that much.
         """
-        text = Text()
-        for part in parts:
-            words, style = (part, "") if isinstance(part, str) else part
-            text.append(self._one_line(words), style)
+        text = self._text(parts)
         if wrap_indent is None or not self._terminal or text.cell_len <= self.width:
             self.console.print(text, soft_wrap=True)
             return
@@ -66,6 +96,29 @@ class Screen:
         below = Text(" ").join(rest)
         for line in below.wrap(self.console, max(self.width - wrap_indent, _NARROWEST)):
             self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)
+
+    def trim(self, *parts: Part) -> None:
+        """Write one line of parts; a terminal's line is cut at its edge."""
+        text = self._text(parts)
+        mark = "…".translate(self._substitutes)
+        if self._terminal and text.cell_len > self.width:
+            text.truncate(max(self.width - len(mark), 1))
+            text.rstrip()
+            text.append(mark)
+        self.console.print(text, soft_wrap=True)
+
+    def wrap(self, text: str, width: int) -> list[str]:
+        """Return archived words as lines of at most `width` columns, broken between words."""
+        lines = Text(self._readable(text)).wrap(self.console, max(width, _NARROWEST))
+        return [line.plain.rstrip() for line in lines]
+
+    def link(self, uri: str) -> str:
+        """Return the style of a link to a local file; no style where links are not shown.
+
+        An address with other than plain characters is not linked: recorded words must not control a terminal.
+        """
+        is_local = uri.startswith("file:///") and uri.isascii() and uri.isprintable() and " " not in uri
+        return f"link {uri}" if self._has_links and is_local else ""
 
     def exact(self, text: str, indent: str = INDENT) -> None:
         """Write archived words unchanged, each line indented. They cannot control a terminal: see `visible`."""
@@ -80,7 +133,7 @@ class Screen:
         if not self._terminal:
             self.exact(f"{label} › {text}" if label else text, indent)
             return
-        for n, line in enumerate(visible(text).split("\n")):
+        for n, line in enumerate(visible(text).translate(self._substitutes).split("\n")):
             head = Text(f"{label} › ", f"{style} cyan") if label and n == 0 else Text()
             own = line[: len(line) - len(line.lstrip())][:_DEEPEST]
             whole = head.append(line.expandtabs(), style)
@@ -111,5 +164,31 @@ class Screen:
         """Write an empty line."""
         self.console.print()
 
+    def _text(self, parts: Sequence[Part]) -> Text:
+        text = Text()
+        for part in parts:
+            words, style = (part, "") if isinstance(part, str) else part
+            text.append(self._one_line(words), style)
+        return text
+
     def _one_line(self, text: str) -> str:
-        return "".join(letter if letter.isprintable() else " " for letter in text)
+        printable = "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
+        return printable.translate(self._substitutes)
+
+    def _readable(self, text: str) -> str:
+        """Return archived words on one line; a terminal shows control characters as pictures."""
+        return (visible(text) if self._terminal else text).replace("\n", " ").expandtabs()
+
+
+def shows_links(variables: Mapping[str, str]) -> bool:
+    """Return whether the terminal is known to show OSC 8 links. (A multiplexer may not pass them on.)"""
+    terminal = variables.get("TERM", "")
+    if "TMUX" in variables or terminal.startswith(("screen", "tmux", "dumb")):
+        return False
+    vte = variables.get("VTE_VERSION", "")
+    return (
+        (vte.isdecimal() and int(vte) >= _VTE_WITH_LINKS)
+        or variables.get("TERM_PROGRAM", "") in _PROGRAMS_WITH_LINKS
+        or terminal.startswith(_TERMINALS_WITH_LINKS)
+        or any(variables.get(name) for name in ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM"))
+    )

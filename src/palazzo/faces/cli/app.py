@@ -115,12 +115,15 @@ def _before_any_command(
     debug: Annotated[
         bool, typer.Option("--debug", help=command_binding.DEBUG_HELP, metavar=command_binding.NO_VALUE)
     ] = False,
+    no_pager: Annotated[
+        bool, typer.Option("--no-pager", help=command_binding.PAGER_HELP, metavar=command_binding.NO_VALUE)
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", "-V", help="Print the version.", metavar=command_binding.NO_VALUE)
     ] = False,
 ) -> None:
     """A memory for coding agents, on your own machine: exact words, found again in milliseconds."""
-    context.obj = Common(palace=palace, debug=debug)
+    context.obj = Common(palace=palace, debug=debug, no_pager=no_pager)
     if version:
         from palazzo import __version__
 
@@ -137,7 +140,9 @@ def _before_any_of_group(
     ] = False,
 ) -> None:
     outer_options = context.obj if isinstance(context.obj, Common) else Common()
-    context.obj = Common(palace=palace or outer_options.palace, debug=debug or outer_options.debug)
+    context.obj = Common(
+        palace=palace or outer_options.palace, debug=debug or outer_options.debug, no_pager=outer_options.no_pager
+    )
     _help_unless_command(context)
 
 

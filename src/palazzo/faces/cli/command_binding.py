@@ -17,6 +17,7 @@ PALACE_HELP = "Use this palace instead of the configured one."
 DEBUG_HELP = "Show where an error occurred."
 JSON_HELP = "Print one JSON document instead of text."
 YES_HELP = "Do not ask for confirmation."
+PAGER_HELP = "Do not show long output in a pager. PALAZZO_PAGER, else PAGER, names the pager."
 NO_VALUE = ""
 """The value that help shows for an option without a value. By default Typer shows `<bool>`."""
 UNNEEDED_HELP = "Accepted for compatibility with scripts written for another program; has no effect."
@@ -69,6 +70,7 @@ def _common(context: typer.Context, values: dict[str, Any]) -> Common:
         as_json=values.pop("as_json"),
         debug=values.pop("debug") or outer_options.debug,
         yes=values.pop("assume_yes", False),
+        no_pager=values.pop("no_pager", False) or outer_options.no_pager,
     )
 
 
@@ -146,6 +148,9 @@ def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
         _parameter("as_json", Annotated[bool, typer.Option("--json", help=JSON_HELP, metavar=NO_VALUE)], False),
         _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP, metavar=NO_VALUE)], False),
     ]
+    if not operation.writes:
+        pager_option = typer.Option("--no-pager", help=PAGER_HELP, metavar=NO_VALUE)
+        parameters.append(_parameter("no_pager", Annotated[bool, pager_option], False))
     if operation.destructive or operation.asks is not None:
         parameters.append(
             _parameter(

@@ -8,9 +8,10 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Common:
-    """The palace, the output format, and whether confirmation is requested."""
+    """The palace, the output format, whether confirmation is requested, and whether long output is paged."""
 
     palace: Path | None = None
     as_json: bool = False
     debug: bool = False
     yes: bool = False
+    no_pager: bool = False

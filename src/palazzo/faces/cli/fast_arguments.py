@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from palazzo.operations.operation import Operation, RequestField
 
 _COMMANDS = {"search": "search", "show": "show", "wake-up": "wake_up"}
+_FLAGS = {"--json": "as_json", "--debug": "debug", "--no-pager": "no_pager"}
+"""Common options without a value, and their fields."""
 _NOTHING = object()
 
 
@@ -60,8 +62,8 @@ def _parse_words(words: Sequence[str], fields: Sequence[RequestField], common: C
         name, has_value, value = word.partition("=")
         if not word.startswith("-"):
             loose.append(word)
-        elif name in ("--json", "--debug") and not has_value:
-            setattr(common, "as_json" if name == "--json" else "debug", True)
+        elif name in _FLAGS and not has_value:
+            setattr(common, _FLAGS[name], True)
         elif name == "--palace" and (path := value if has_value else next(rest, "")) and path[0] != "-":
             common.palace = Path(path)
         elif name in options and (field := options[name]).type is bool and not has_value:

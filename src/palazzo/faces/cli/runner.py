@@ -144,16 +144,23 @@ def _write(operation: Operation[Any, Any], result: Any, common: Common) -> None:
     if common.as_json:
         write_json(result)
     else:
-        _render(operation, result)
+        _render(operation, result, may_page=not common.no_pager and not operation.writes)
 
 
-def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False) -> None:
+def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False, may_page: bool = False) -> None:
     from palazzo.faces.cli.renderers import renderer
     from palazzo.features.screen import Screen
     from palazzo.security.note_taint import is_agents
 
     show = renderer(operation)
     is_told = operation.name in _TELLS_WORDS and getattr(result, "raw", None) is None
+    if may_page and getattr(result, "raw", None) is None and sys.stdout.isatty():
+        from palazzo.faces.cli import pager
+
+        command = pager.find_pager(os.environ)
+        if command:
+            pager.show_paged(show, result, command)
+            return
     if to_error or not is_told or sys.stdout.isatty() or not is_agents(os.environ):
         show(Screen(sys.stderr if to_error else sys.stdout), result)
         return

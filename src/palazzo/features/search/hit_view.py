@@ -1,197 +1,244 @@
-"""Terminal output of one search hit, with its labels and the explanation of its rank."""
+"""Terminal output of one search hit: where it is, what it is, and the lines around the best sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import get_args
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from palazzo.features.screen import INDENT, Part, Screen
-from palazzo.features.search.hits import HitView, NeighbourView, ReasonView, SupersededView, TurnView
-from palazzo.model import Micros, Trust
+from palazzo.features.search.hit_locations import is_prose
+from palazzo.features.search.hits import HitView, NeighbourView, TurnView
+from palazzo.features.search.strength import Strength
+from palazzo.model import Micros
 from palazzo.security.display_names import quoted_name, shown_place
+from palazzo.text.ages import describe_age
+from palazzo.text.best_sentence import find_best_sentence, joined_text, split_blocks
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
-MOST_LINES, MOST_CHARACTERS = 12, 1200
-"""Maximum size of one hit: a screen holds five hits, and one command shows the full text."""
-BESIDE_LINES, BESIDE_CHARACTERS = 8, 500
-"""The same for the text around a hit."""
-_DEEPER = INDENT + "  "
-_HIT_INDENT = len("1  0.00  ")
-_CELL = 8
-"""Columns of a hit in the table of reasons."""
-_TRUST = get_args(Trust)
+MOST_ROWS, ENOUGH_ROWS = 4, 2
+"""The most lines of a hit's words, and the lines after which no further paragraph is begun."""
+_MATCH_STYLE = "bold underline"
+_STRENGTH_STYLES: dict[Strength, str] = {"strong": "green", "likely": "cyan", "weak": "dim"}
+_SEPARATOR = " · "
+_WORD = re.compile(r"[^\W_]+")
+_MOST_CHARACTERS = 2_000
+"""The most characters of one block that are laid out: more than four lines of any terminal hold."""
+_SHORTEST_LOCATION = 12
 
 
-def _title(hit: HitView) -> str:
-    return quoted_name(hit.title) if hit.source.session_id else hit.title
+class Answer(NamedTuple):
+    """What the hits of one answer share: when it was asked and from which wing, the hits, and the matched words."""
+
+    now: Micros
+    home: str
+    wing: str | None
+    hits: Sequence[HitView]
+    words: frozenset[str]
+    explained: bool
 
 
-def write_hit(screen: Screen, rank: int, hit: HitView, query_terms: Sequence[str], with_reasons: bool) -> None:
-    """Show a hit: its time, place and title; its id; and its words between its neighbours' words."""
+def write_hit(screen: Screen, rank: int, hit: HitView, answer: Answer) -> None:
+    """Show a hit: its place and id; its title, age, speaker and strength; and the lines around its best sentence.
+
+    A weak hit is one line, unless its rank is explained.
+    """
+    if hit.strength == "weak" and not answer.explained:
+        if rank == 1 or answer.hits[rank - 2].strength != "weak":
+            screen.say(("Weak matches:", "dim"))
+        _write_weak_hit(screen, hit, answer)
+        return
     screen.say(
-        (f"{rank}", "bold"),
-        "  ",
-        (f"{hit.score:.2f}", "green"),
-        f"  {day(hit.created_at)}  ",
-        (shown_place(f"{hit.wing}/{hit.room}"), "cyan"),
-        (f"  {_title(hit)}" if hit.title else "", "bold"),
-        wrap_indent=_HIT_INDENT,
-    )
-    marks = [
-        hit.label or (hit.branch and f"branch {quoted_name(hit.branch)}"),
-        hit.trust == "external" and "external",
-        hit.state,
-        hit.filed_as,
-        hit.copies and count_noun(hit.copies, "near-copy"),
-    ]
-    facts = "".join(f"  {fact}" for fact in (hit.role, hit.source.locator) if fact)
-    screen.say(
-        (f"{INDENT}{hit.id}{facts}", "dim"),
-        ("".join(f"  {mark}" for mark in marks if mark), "yellow"),
+        (f"{rank}  ", "bold") if answer.explained else "",
+        (hit.location or shown_place(f"{hit.wing}/{hit.room}"), f"bold cyan {_link(screen, hit)}"),
+        (f"  {hit.id if answer.explained else hit.short_id}", "dim"),
         wrap_indent=len(INDENT),
     )
-    write_supersession(screen, hit.superseded)
-    if hit.cited:
-        screen.say((f"{INDENT}{hit.cited}", "yellow"), wrap_indent=len(INDENT))
-    if with_reasons:
-        screen.say((f"{INDENT}{hit.source.uri}", "dim"), wrap_indent=len(INDENT))
+    _write_facts(screen, hit, answer)
+    if answer.explained:
+        screen.say((f"{INDENT}{hit.source.uri}{_SEPARATOR}{hit.source.locator}", "dim"), wrap_indent=len(INDENT))
     for neighbour in hit.context:
         if neighbour.position < 0:
-            _neighbour(screen, neighbour, hit)
-    start, text = excerpt(hit.text, query_terms)
-    if start:
-        screen.say((f"{INDENT}… from character {start:,}:", "dim"))
-    _write_turns(screen, text, start, hit.turns)
-    _remainder(screen, len(text), hit.length, hit.id)
+            _write_neighbour(screen, neighbour, answer)
+    for label, row in _rows(screen, hit, answer.words):
+        screen.say(INDENT, (label, "cyan"), *_with_matches(row, answer.words))
     for neighbour in hit.context:
         if neighbour.position > 0:
-            _neighbour(screen, neighbour, hit)
+            _write_neighbour(screen, neighbour, answer)
     screen.gap()
 
 
-def write_supersession(screen: Screen, by: SupersededView | None) -> None:
-    """Say that some of the words are superseded."""
-    if by is not None:
-        message = f"superseded on {day(by.at)}: {by.value or 'it ended'}"
-        screen.say((f"{INDENT}{message}  ({by.by})", "yellow"), wrap_indent=len(INDENT))
+def _link(screen: Screen, hit: HitView) -> str:
+    return screen.link(hit.source.uri) if hit.path else ""
 
 
-def _neighbour(screen: Screen, neighbour: NeighbourView, hit: HitView) -> None:
+def _write_facts(screen: Screen, hit: HitView, answer: Answer) -> None:
+    """Write the second line: what the hit is, when and by whom it was said, its strength, and labels that matter."""
+    is_elsewhere = hit.wing != (answer.wing or answer.home) and (hit.path or hit.source.session_id)
+    title = quoted_name(hit.title) if hit.source.session_id and hit.title else hit.title
+    facts = [
+        title,
+        hit.filed_as,
+        shown_place(hit.wing) if is_elsewhere else "",
+        moment(hit.created_at) if answer.explained else describe_age(hit.created_at, answer.now),
+        _speaker(hit),
+        hit.state,
+        count_noun(hit.copies, "near-copy") if hit.copies and answer.explained else "",
+    ]
+    score = f" {hit.score:.4f}" if answer.explained else ""
+    labels = "".join(f"{_SEPARATOR}{label}" for label in _labels(hit, answer.now))
+    screen.say(
+        (f"{INDENT}{_SEPARATOR.join(filter(None, facts))}{_SEPARATOR}", "dim"),
+        (f"{hit.strength}{score}", _STRENGTH_STYLES[hit.strength]),
+        (labels, "yellow"),
+        wrap_indent=len(INDENT),
+    )
+
+
+def _labels(hit: HitView, now: Micros) -> Iterator[str]:
+    """Yield what a reader must know before relying on a hit."""
+    if hit.trust == "external":
+        yield "untrusted"
+    if hit.label:
+        yield hit.label
+    if hit.superseded is not None:
+        by = hit.superseded
+        yield f"superseded {describe_age(by.at, now)}: {by.value or 'it ended'} ({by.by})"
+    if hit.cited:
+        yield hit.cited
+
+
+def _speaker(hit: HitView) -> str:
+    """Return who says the quoted sentence; nothing for a document."""
+    turn = next((turn for turn in hit.turns if turn.start <= hit.quoted_at < turn.end), None)
+    if turn is not None:
+        return _name(turn)
+    return hit.author or ("" if hit.role == "author" else hit.role)
+
+
+def _write_weak_hit(screen: Screen, hit: HitView, answer: Answer) -> None:
+    """Write a weak hit on one line: its place and id, labels, and its best sentence."""
+    location = hit.location or f"{hit.wing}/{hit.room}"
+    room = max(screen.width - len(hit.short_id) - len("    "), _SHORTEST_LOCATION)
+    if screen.is_terminal and len(location) > room:
+        location = f"…{location[1 - room :]}"
+    labels = "".join(f"{label.partition(':')[0]}  " for label in _labels(hit, answer.now))
+    screen.trim(
+        (location, f"cyan {_link(screen, hit)}"),
+        (f"  {hit.short_id}  ", "dim"),
+        (labels, "yellow"),
+        *_with_matches(" ".join(screen.wrap(hit.quoted[:_MOST_CHARACTERS], screen.width)), answer.words),
+    )
+
+
+def _rows(screen: Screen, hit: HitView, words: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines around the quoted sentence, each with the speaker if several speak.
+
+    Of what somebody else said before, the best sentence is one line: the question that is answered.
+    """
+    spoken = next((turn for turn in hit.turns if turn.start <= hit.quoted_at < turn.end), None)
+    as_prose = is_prose(hit.kind, hit.path)
+    if spoken is None or len({turn.role for turn in hit.turns}) < 2:
+        start, end, label = (0, len(hit.text), "") if spoken is None else (spoken.start, spoken.end, "")
+        yield from _laid_out(screen, hit, start, end, label, MOST_ROWS, as_prose)
+        return
+    before = [turn for turn in hit.turns if turn.end <= spoken.start]
+    if before:
+        yield _one_row_of_turn(screen, hit.text, before[-1], words)
+    yield from _laid_out(screen, hit, spoken.start, spoken.end, _label(spoken), MOST_ROWS - 1, as_prose)
+    after = next((turn for turn in hit.turns if turn.start >= spoken.end), None)
+    if not before and after is not None:
+        yield _one_row_of_turn(screen, hit.text, after, words)
+
+
+def _one_row_of_turn(screen: Screen, text: str, turn: TurnView, words: frozenset[str]) -> tuple[str, str]:
+    return _label(turn), _one_row(screen, text[turn.start : turn.end], _label(turn), words)
+
+
+def _name(turn: TurnView) -> str:
+    return turn.author if turn.role == "user" and turn.author else turn.role
+
+
+def _label(turn: TurnView) -> str:
+    return f"{_name(turn)} › "
+
+
+def _one_row(screen: Screen, text: str, label: str, words: frozenset[str]) -> str:
+    """Return the best sentence of a text on one line."""
+    sentence, _ = find_best_sentence(text[:_MOST_CHARACTERS], words)
+    width = screen.width - len(INDENT) - len(label)
+    rows = screen.wrap(" ".join(sentence.text.split()), width - 2)
+    return f"{rows[0]} …" if len(rows) > 1 else rows[0] if rows else ""
+
+
+def _laid_out(
+    screen: Screen, hit: HitView, start: int, end: int, label: str, most: int, as_prose: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield up to `most` lines of a part of a hit, from the paragraph or the line of the quoted sentence on."""
+    text, quoted_at = hit.text[start:end], max(hit.quoted_at - start, 0)
+    blocks = list(split_blocks(text, as_prose))
+    first = next((n for n, block in enumerate(blocks) if quoted_at < block.end), 0)
+    if first and blocks[first].kind == "line" == blocks[first - 1].kind:
+        first -= 1  # a line of code is read with the one before it
+    width = screen.width - len(INDENT) - len(label)
+    rows: list[str] = []
+    last = first
+    for last, block in enumerate(blocks[first:], first):
+        is_full = len(rows) >= (most if block.kind == blocks[first].kind == "line" else ENOUGH_ROWS)
+        if is_full or (rows and block.kind == "heading" and last > first + 1):
+            last -= 1
+            break
+        line = joined_text(text, block)
+        at = max(quoted_at - block.start, 0) if last == first and block.kind != "line" else 0
+        rows += _wrapped(screen, line, at, len(hit.quoted), width, most - len(rows), block.kind == "line")
+    is_cut = last + 1 < len(blocks) or hit.truncated
+    if is_cut and rows and not rows[-1].endswith(("…", ".", ":", "!", "?")):
+        rows[-1] = f"{rows[-1]} …"
+    for n, row in enumerate(rows[:most]):
+        yield (label if n == 0 else " " * len(label)), row
+
+
+def _wrapped(screen: Screen, line: str, at: int, length: int, width: int, most: int, is_code: bool) -> list[str]:
+    """Return a block as lines: from its beginning if the sentence at `at` then fits, else from the sentence on."""
+    if is_code:
+        rows = screen.wrap(line[:_MOST_CHARACTERS], width - 2)
+        return [f"{rows[0]} …" if len(rows) > 1 else rows[0]] if rows else []
+    if at and len(screen.wrap(line[: at + length], width - 2)) > most:
+        line = f"… {line[at:]}"
+    rows = screen.wrap(" ".join(line[:_MOST_CHARACTERS].split()), width - 2)
+    return [*rows[: most - 1], f"{rows[most - 1]} …"] if len(rows) > most else rows
+
+
+def _with_matches(row: str, words: frozenset[str]) -> list[Part]:
+    """Return a line in parts, with the words that match the query set off."""
+    parts: list[Part] = []
+    at = 0
+    for match in _WORD.finditer(row):
+        if match[0].casefold() in words:
+            parts += [row[at : match.start()], (match[0], _MATCH_STYLE)]
+            at = match.end()
+    return [*parts, row[at:]]
+
+
+def _write_neighbour(screen: Screen, neighbour: NeighbourView, answer: Answer) -> None:
+    """Write one line of a neighbour: its best sentence, and a pointer if it is a hit itself."""
     is_previous = neighbour.position < 0
     arrow, name = ("↑", "before") if is_previous else ("↓", "after")
     if neighbour.hit is not None:
-        screen.say((f"{INDENT}{arrow} {name} it: see hit {neighbour.hit}", "dim"))
+        other = answer.hits[neighbour.hit - 1]
+        screen.say((f"{INDENT}{arrow} {name} it: see {other.short_id}", "dim"))
         return
-    lower = _TRUST.index(neighbour.trust) > _TRUST.index(hit.trust)
-    facts = [
-        day(neighbour.created_at) if day(neighbour.created_at) != day(hit.created_at) else "",
-        neighbour.role,
-        f"trust {neighbour.trust}" if lower else "",
-    ]
-    fact_text = "".join(f"  {fact}" for fact in facts if fact)
-    screen.say((f"{INDENT}{arrow} {name} it  {neighbour.id}{fact_text}", "dim"), wrap_indent=len(INDENT))
-    start, text = (
-        _ending(neighbour.text) if is_previous else (0, beginning(neighbour.text, BESIDE_LINES, BESIDE_CHARACTERS))
+    trust = " (untrusted)" if neighbour.trust == "external" else ""
+    label = f"{arrow} {neighbour.short_id} {neighbour.author or neighbour.role}{trust} › "
+    screen.say(
+        INDENT, (label, "dim"), *_with_matches(_one_row(screen, neighbour.text, label, answer.words), answer.words)
     )
-    _write_turns(screen, text, start, neighbour.turns, "dim", _DEEPER)
-    _remainder(screen, len(text), neighbour.length, neighbour.id, _DEEPER)
 
 
-def _write_turns(
-    screen: Screen, text: str, start: int, turns: Sequence[TurnView], style: str = "", indent: str = INDENT
-) -> None:
-    """Show `text`, which begins at offset `start` of the turns, with the speaker of each part."""
-    visible_turns = [turn for turn in turns if turn.end > start and turn.start < start + len(text)]
-    if not visible_turns:
-        screen.read(text.rstrip("\n"), "", style, indent)
-    for turn in visible_turns:
-        words = text[max(turn.start - start, 0) : turn.end - start].rstrip("\n")
-        screen.read(words, turn.author if turn.role == "user" and turn.author else turn.role, style, indent)
-
-
-def _remainder(screen: Screen, visible_length: int, length: int, uid: str, indent: str = INDENT) -> None:
-    if visible_length < length:
-        screen.say((f"{indent}… {visible_length:,} of {length:,} characters; palazzo show {uid}", "dim"))
-
-
-def write_reasons(screen: Screen, hits: Sequence[HitView], floor: float) -> None:
-    """Show why hits are in this order: each stage's result and each signal's share of the rank, for each hit."""
-    hit_reasons = [{reason.name: reason for reason in hit.reasons} for hit in hits]
-    names = _merged([list(reasons) for reasons in hit_reasons])
-    columns = max(1, (screen.width - max(map(len, names), default=0) - _CELL) // _CELL)
-    for first in range(0, len(hits), columns):
-        part = range(first, min(first + columns, len(hits)))
-        rows = [[name, _weight(name, hit_reasons), *(_cell(hit_reasons[n].get(name)) for n in part)] for name in names]
-        rows.append([("score", "bold"), "", *((f"{hits[n].score:.4f}", "green") for n in part)])
-        screen.table(("", "weight", *(f"hit {n + 1}" for n in part)), rows, right=range(1, len(part) + 2))
-        screen.gap()
-    ceilings = {reason.most for reasons in hit_reasons for reason in reasons.values() if reason.most is not None}
-    for line in (
-        "Lines with a weight show what a signal adds to the rank; hits are ordered by rank.",
-        *(f"bm25 is at most {maximum:.1f} for these words." for maximum in ceilings),
-        f"The score estimates how likely a hit answers the query; the best must reach {floor:g}.",
-    ):
-        screen.say((line, "dim"), wrap_indent=0)
-    screen.gap()
-
-
-def _merged(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Merge lists that share one order but each leave out some names."""
-    merged: list[str] = []
-    for names in lists:
-        at = 0
-        for name in names:
-            if name not in merged:
-                merged.insert(at, name)
-            at = merged.index(name) + 1
-    return merged
-
-
-def _weight(name: str, hit_reasons: Sequence[dict[str, ReasonView]]) -> Part:
-    weight = next((reasons[name].weight for reasons in hit_reasons if name in reasons), None)
-    return "" if weight is None else (f"{weight:.2f}", "dim")
-
-
-def _cell(reason: ReasonView | None) -> Part:
-    if reason is None:
-        return ""
-    return f"{reason.value:.2f}" if reason.weight is None else f"{reason.value * reason.weight:+.2f}"
-
-
-def excerpt(text: str, query_terms: Sequence[str]) -> tuple[int, str]:
-    """Return (start, excerpt of `text` for one hit): the beginning, unless another part has more of the query."""
-    if len(beginning(text)) == len(text):
-        return 0, text
-    lines = text.split("\n")
-    counts = [sum(term in line.casefold() for term in query_terms) for line in lines]
-    best = max(range(len(lines)), key=lambda n: (sum(counts[n : n + MOST_LINES // 2]), -n))
-    first = 0 if sum(counts[:MOST_LINES]) >= sum(counts[best : best + MOST_LINES]) else max(0, best - 1)
-    start = sum(len(line) + 1 for line in lines[:first])
-    return start, beginning(text[start:])
-
-
-def beginning(text: str, lines: int = MOST_LINES, characters: int = MOST_CHARACTERS) -> str:
-    """Return as much of `text` as one hit may show, cut at the end of a line or word."""
-    excerpt_text = "\n".join(text.split("\n")[:lines])
-    if len(excerpt_text) <= characters:
-        return excerpt_text
-    head = excerpt_text[:characters]
-    for mark in ("\n", " "):
-        at = head.rfind(mark)
-        if at > characters // 2:
-            return head[:at]
-    return head
-
-
-def _ending(text: str) -> tuple[int, str]:
-    """Return (start, end of `text`), as much of it as may be shown before a hit."""
-    excerpt_text = "\n".join(text.split("\n")[-BESIDE_LINES:])
-    if len(excerpt_text) > BESIDE_CHARACTERS:
-        tail = excerpt_text[-BESIDE_CHARACTERS:]
-        at = next((at for at in map(tail.find, "\n ") if 0 <= at < BESIDE_CHARACTERS // 2), -1)
-        excerpt_text = tail[at + 1 :]
-    return len(text) - len(excerpt_text), excerpt_text
+def moment(at: Micros | None) -> str:
+    """Return the time to the second, or a word if it is unknown."""
+    return to_iso(at) if at else "not known"
 
 
 def day(at: Micros) -> str:

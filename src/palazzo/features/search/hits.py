@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from palazzo.features.search.strength import Strength
 from palazzo.model import Drawer, Freshness, Micros, Visibility
 from palazzo.operations.operation import PERSON_ONLY
 
@@ -62,6 +63,7 @@ class NeighbourView:
     turns: tuple[TurnView, ...]
     length: Annotated[int, PERSON_ONLY] = 0
     """Characters of the whole text; `text` may be a part of it."""
+    short_id: Annotated[str, PERSON_ONLY] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,20 @@ class HitView:
     """Characters of the whole text; `text` may be its beginning."""
     copies: Annotated[int, PERSON_ONLY] = 0
     reasons: Annotated[tuple[ReasonView, ...], PERSON_ONLY] = ()
+    strength: Strength = "weak"
+    """What the score says, in a word; it never increases down the list."""
+    location: str = ""
+    """Where it is: `path:line`; the host, the session and the turn; or the wing and the room of a note."""
+    path: str = ""
+    """The path of a document from the root of its project."""
+    line: int | None = None
+    """The line of the document in which the quoted sentence begins."""
+    short_id: str = ""
+    """The beginning of the id, as short as it is unique; every command accepts it."""
+    quoted: str = ""
+    """The sentence of the text that says most of what was asked."""
+    quoted_at: Annotated[int, PERSON_ONLY] = 0
+    """Where the quoted sentence begins in `text`."""
 
 
 def source_of(drawer: Drawer) -> HitSource:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from palazzo.errors import UsageError
+from palazzo.features.search.hit_locations import (
+    SHORTEST_ID,
+    find_matched_words,
+    find_quote,
+    is_prose,
+    locate,
+)
 from palazzo.features.search.hits import (
     HitView,
     NeighbourView,
@@ -17,6 +24,7 @@ from palazzo.features.search.hits import (
     source_of,
     title_of,
 )
+from palazzo.features.search.strength import strengths_of
 from palazzo.features.service.background_process import start_embedding
 from palazzo.features.tasks.task_results import task_states
 from palazzo.model import Micros
@@ -113,6 +121,11 @@ class SearchResult:
     explained: Annotated[bool, PERSON_ONLY] = False
     floor: Annotated[float, PERSON_ONLY] = 0.0
     """The score that the best hit must reach."""
+    home: Annotated[str, PERSON_ONLY] = ""
+    """The wing of the caller's project, if it has one."""
+    searched_at: Annotated[Micros, PERSON_ONLY] = Micros(0)
+    matched_words: Annotated[tuple[str, ...], PERSON_ONLY] = ()
+    """The words of the hits, in lower case, that match a word of the query."""
 
 
 def search(context: Context, request: SearchRequest) -> SearchResult:
@@ -120,6 +133,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     Searches all wings unless told otherwise. Finding nothing is a valid answer, not an error.
     """
+    from palazzo.archive.archive_reader import short_id
     from palazzo.features.branches.branch_labels import Checkout, find_origin
     from palazzo.features.ledger.usage import session_named
     from palazzo.features.search.hit_freshness import NOTHING, Files
@@ -161,15 +175,27 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         )
         labels_by_row = note_labels.labels_of(connection, [hit.row for hit in all_hits])
         citations = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in all_hits})
+        matched_words = find_matched_words(
+            connection, request.query, (text for hit in all_hits for text in _visible_texts(hit))
+        )
+        display_fields = {hit.row: _display_fields(connection, hit, matched_words) for hit in all_hits}
+        short_ids = {
+            neighbour.drawer.id: short_id(connection, neighbour.drawer.id, SHORTEST_ID)
+            for hit in all_hits
+            for neighbour in hit.context
+        }
     states = task_states(context, point_in_time, all_hits)
+    strengths = dict(zip((hit.row for hit in all_hits), strengths_of([hit.score for hit in all_hits]), strict=True))
 
     def view(hit: Hit) -> HitView:
         uid = hit.drawer.id
         branch_status = standings[find_origin(hit.drawer)]
         noted_as = labels_by_row.get(hit.row, note_labels.NO_LABEL)
-        return _view(
+        hit_view = _view(
             hit, branch_status, citations.get(uid, NOTHING), supersessions.get(uid), states.get(uid, ""), noted_as
         )
+        context_views = (replace(beside, short_id=short_ids[beside.id]) for beside in hit_view.context)
+        return replace(hit_view, strength=strengths[hit.row], context=tuple(context_views), **display_fields[hit.row])
 
     return SearchResult(
         query=request.query,
@@ -184,7 +210,32 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
+        home=context.home or "",
+        searched_at=now,
+        matched_words=tuple(sorted(matched_words)),
     )
+
+
+def _visible_texts(hit: Hit) -> Iterator[str]:
+    yield hit.text
+    yield from (neighbour.text for neighbour in hit.context)
+
+
+def _display_fields(connection: Connection, hit: Hit, matched_words: frozenset[str]) -> dict[str, Any]:
+    """Return where a hit is and which sentence of it is quoted, as fields of `HitView`."""
+    from palazzo.archive.archive_reader import short_id
+
+    path = hit.drawer.source.key[-1] if hit.drawer.source.kind == "document" else ""
+    quote = find_quote(hit.text, hit.turns, matched_words, is_prose(hit.drawer.kind, path))
+    location = locate(connection, hit.drawer, quote.start)
+    return {
+        "location": location.label,
+        "path": location.path,
+        "line": location.line,
+        "short_id": short_id(connection, hit.drawer.id, SHORTEST_ID),
+        "quoted": quote.text,
+        "quoted_at": quote.start,
+    }
 
 
 def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
@@ -216,10 +267,11 @@ def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
     if answer.below:
         best = max(answer.below, key=lambda hit: hit.score)
-        hint = "" if request.explain else ", or see the nearest candidates with --explain"
+        if not request.explain:
+            return f"No candidate is likely to answer: try {wider}, or see the nearest ones with --explain."
         return (
             f"None of {answer.total:,} candidates is likely to answer (best score {best.score:.4f}, minimum "
-            f"{best.floor}): try {wider}{hint}."
+            f"{best.floor}): try {wider}."
         )
     with palace.database.snapshot() as connection:
         if not drawers.count_drawers(connection):

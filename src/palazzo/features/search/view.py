@@ -6,12 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 from palazzo.features.screen import Screen
-from palazzo.features.search.hit_view import write_hit, write_reasons
-from palazzo.model import Micros
+from palazzo.features.search.hit_view import Answer, moment, write_hit
+from palazzo.features.search.reasons_view import write_reasons
 from palazzo.security.display_names import quoted_name
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
-from palazzo.text.word_forms import terms
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
     from palazzo.features.search.search import SearchResult
@@ -19,24 +18,34 @@ if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made i
 
 
 def search(screen: Screen, result: SearchResult) -> None:
-    """Show hits: two lines of facts, then the exact words, with their context."""
-    query_terms = tuple(term.casefold() for term in terms(result.query))
+    """Show hits, best first: where each is, what it is, and the lines around its best sentence."""
     hits = result.hits or result.below
     if result.below:
         screen.say(("Nearest matches, unlikely to answer the query:", "yellow"))
         screen.gap()
+    answer = Answer(
+        result.searched_at,
+        result.home,
+        result.scope.wing,
+        hits,
+        frozenset(result.matched_words),
+        result.explained,
+    )
     for rank, hit in enumerate(hits, 1):
-        write_hit(screen, rank, hit, query_terms, result.explained)
+        write_hit(screen, rank, hit, answer)
+    if hits and hits[-1].strength == "weak" and not result.explained:
+        screen.gap()
     if result.explained and hits:
         write_reasons(screen, hits, result.floor)
-    screen.say((_summary(result), "dim"))
+    screen.say((_summary(result), "dim"), wrap_indent=0)
     if result.advice:
         screen.say((result.advice, "yellow"), wrap_indent=0)
     if result.note:
         screen.say((result.note, "yellow"), wrap_indent=0)
     elif result.index == "building":
         screen.say(
-            ("Vectors are still being computed: new text is found by keyword now, and by meaning soon.", "yellow")
+            ("Vectors are still being computed: new text is found by keyword now, and by meaning soon.", "yellow"),
+            wrap_indent=0,
         )
 
 
@@ -44,7 +53,10 @@ def _summary(result: SearchResult) -> str:
     count_text = count_noun(len(result.hits), "hit") if result.hits else "Nothing found"
     scope_text = f" in {result.scope.wing}" if result.scope.wing else ""
     scope_text += f" as of {to_iso(result.scope.as_of)}" if result.scope.as_of is not None else ""
-    return f"{count_text}{scope_text}, {count_noun(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
+    if result.explained:
+        scope_text += f", {count_noun(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
+    hint = f"; 'palazzo show {result.hits[0].short_id}' shows the first in full" if result.hits else ""
+    return f"{count_text}{scope_text}{hint}"
 
 
 def show(screen: Screen, result: ShowResult) -> None:
@@ -121,8 +133,3 @@ def _session(screen: Screen, result: ShowResult) -> None:
         screen.exact(entry.text)
         screen.gap()
     screen.say((count_noun(len(result.entries), "message"), "dim"))
-
-
-def moment(at: Micros | None) -> str:
-    """Return the time to the second, or a word if it is unknown."""
-    return to_iso(at) if at else "not known"
