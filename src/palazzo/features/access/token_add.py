@@ -65,4 +65,12 @@ def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
 
 
 # Never keyed: a keyed call keeps its result, and this one is a secret.
-OPERATION = Operation("token_add", TokenAddRequest, TokenAddResult, token_add, writes=True, steps=True)
+OPERATION = Operation(
+    "token_add",
+    TokenAddRequest,
+    TokenAddResult,
+    token_add,
+    writes=True,
+    steps=True,
+    examples=("palazzo token add laptop --scope write",),
+)

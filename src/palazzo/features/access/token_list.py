@@ -38,4 +38,4 @@ def token_list(context: Context, request: TokenListRequest) -> TokenListResult:
     return TokenListResult(views, sum(token.revoked_at is not None for token in token_rows))
 
 
-OPERATION = Operation("token_list", TokenListRequest, TokenListResult, token_list)
+OPERATION = Operation("token_list", TokenListRequest, TokenListResult, token_list, examples=("palazzo token list",))

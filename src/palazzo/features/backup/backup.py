@@ -238,4 +238,6 @@ def _list_backups(context: Context) -> tuple[BackupView, ...]:
     )
 
 
-OPERATION = Operation("backup", BackupRequest, BackupResult, backup)
+OPERATION = Operation(
+    "backup", BackupRequest, BackupResult, backup, examples=("palazzo backup", "palazzo backup ~/backups --keep 7")
+)

@@ -379,4 +379,5 @@ OPERATION = Operation(
     steps=True,
     destructive=True,
     confirm_request=_confirm_origin,
+    examples=("palazzo restore latest --dry-run", "palazzo restore ~/backups/palace.db"),
 )

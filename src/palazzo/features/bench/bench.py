@@ -304,4 +304,10 @@ def _example(attempt: ProbeResult) -> Example:
     )
 
 
-OPERATION = Operation("bench", BenchRequest, BenchResult, bench)
+OPERATION = Operation(
+    "bench",
+    BenchRequest,
+    BenchResult,
+    bench,
+    examples=("palazzo bench self", "palazzo bench locomo locomo10.json --limit 200"),
+)

@@ -81,4 +81,10 @@ def _nobody(name: str, near: tuple[str, ...]) -> str:
     return f"{name} has not written in a diary yet.{suggestion}"
 
 
-OPERATION = Operation("diary_read", DiaryReadRequest, DiaryReadResult, diary_read)
+OPERATION = Operation(
+    "diary_read",
+    DiaryReadRequest,
+    DiaryReadResult,
+    diary_read,
+    examples=("palazzo diary read codex", "palazzo diary read codex --day yesterday"),
+)

@@ -46,4 +46,6 @@ def list_agents(context: Context, request: ListAgentsRequest) -> ListAgentsResul
     )
 
 
-OPERATION = Operation("list_agents", ListAgentsRequest, ListAgentsResult, list_agents)
+OPERATION = Operation(
+    "list_agents", ListAgentsRequest, ListAgentsResult, list_agents, examples=("palazzo list-agents",)
+)

@@ -325,4 +325,13 @@ def _describe_request(request: EraseRequest) -> str:
     return "That" if request.ids else f"'{request.session or request.source}'"
 
 
-OPERATION = Operation("erase", EraseRequest, EraseResult, erase, writes=True, steps=True, destructive=True)
+OPERATION = Operation(
+    "erase",
+    EraseRequest,
+    EraseResult,
+    erase,
+    writes=True,
+    steps=True,
+    destructive=True,
+    examples=("palazzo erase --match 'sk-live-[0-9a-z]+' --dry-run", "palazzo erase 3f2a91 --certificate erased.json"),
+)

@@ -104,4 +104,6 @@ def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion
     return list(selection.values())
 
 
-OPERATION = Operation("kg_accept", KgAcceptRequest, KgAcceptResult, kg_accept, writes=True)
+OPERATION = Operation(
+    "kg_accept", KgAcceptRequest, KgAcceptResult, kg_accept, writes=True, examples=("palazzo kg accept 3f2a91 8c05d2",)
+)

@@ -182,4 +182,5 @@ OPERATION = Operation(
     kg_add_many,
     writes=True,
     failed=lambda result: bool(result.failed),
+    examples=("palazzo kg add-many facts.jsonl",),
 )

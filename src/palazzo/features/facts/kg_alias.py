@@ -80,4 +80,11 @@ def _aliases(context: Context) -> tuple[AliasView, ...]:
         return tuple(AliasView(link.name, beliefs.name(link.entity)) for link in links)
 
 
-OPERATION = Operation("kg_alias", KgAliasRequest, KgAliasResult, kg_alias, writes=True)
+OPERATION = Operation(
+    "kg_alias",
+    KgAliasRequest,
+    KgAliasResult,
+    kg_alias,
+    writes=True,
+    examples=("palazzo kg alias gateway api", "palazzo kg alias"),
+)

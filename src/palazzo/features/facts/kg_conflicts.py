@@ -154,4 +154,6 @@ def _side(beliefs: Beliefs, side: Claim, now: Micros) -> SideView:
     return SideView(fact, side.item, side.start, side.end, text)
 
 
-OPERATION = Operation("kg_conflicts", KgConflictsRequest, KgConflictsResult, kg_conflicts)
+OPERATION = Operation(
+    "kg_conflicts", KgConflictsRequest, KgConflictsResult, kg_conflicts, examples=("palazzo kg conflicts",)
+)

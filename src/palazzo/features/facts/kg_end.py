@@ -60,4 +60,11 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
         return KgEndResult(to_iso(at), views(Beliefs(connection), ended_facts, now))
 
 
-OPERATION = Operation("kg_end", KgEndRequest, KgEndResult, kg_end, writes=True)
+OPERATION = Operation(
+    "kg_end",
+    KgEndRequest,
+    KgEndResult,
+    kg_end,
+    writes=True,
+    examples=("palazzo kg end api 'listens on' 8443 --at yesterday",),
+)

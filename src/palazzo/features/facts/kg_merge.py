@@ -70,4 +70,6 @@ def _merges(context: Context) -> tuple[MergeView, ...]:
         return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in links)
 
 
-OPERATION = Operation("kg_merge", KgMergeRequest, KgMergeResult, kg_merge, writes=True)
+OPERATION = Operation(
+    "kg_merge", KgMergeRequest, KgMergeResult, kg_merge, writes=True, examples=("palazzo kg merge api-server api",)
+)

@@ -98,4 +98,11 @@ def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
     )
 
 
-OPERATION = Operation("kg_predicate", KgPredicateRequest, KgPredicateResult, kg_predicate, writes=True)
+OPERATION = Operation(
+    "kg_predicate",
+    KgPredicateRequest,
+    KgPredicateResult,
+    kg_predicate,
+    writes=True,
+    examples=("palazzo kg predicate", "palazzo kg predicate 'deployed on' --functional"),
+)

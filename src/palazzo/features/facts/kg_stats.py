@@ -58,4 +58,4 @@ def kg_stats(context: Context, request: KgStatsRequest) -> KgStatsResult:
         )
 
 
-OPERATION = Operation("kg_stats", KgStatsRequest, KgStatsResult, kg_stats)
+OPERATION = Operation("kg_stats", KgStatsRequest, KgStatsResult, kg_stats, examples=("palazzo kg stats",))

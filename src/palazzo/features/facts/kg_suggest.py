@@ -141,4 +141,10 @@ def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[Citatio
     )
 
 
-OPERATION = Operation("kg_suggest", KgSuggestRequest, KgSuggestResult, kg_suggest)
+OPERATION = Operation(
+    "kg_suggest",
+    KgSuggestRequest,
+    KgSuggestResult,
+    kg_suggest,
+    examples=("palazzo kg suggest", "palazzo kg suggest --wing api --limit 5"),
+)

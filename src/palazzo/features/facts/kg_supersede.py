@@ -83,4 +83,11 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     )
 
 
-OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True)
+OPERATION = Operation(
+    "kg_supersede",
+    KgSupersedeRequest,
+    KgSupersedeResult,
+    kg_supersede,
+    writes=True,
+    examples=("palazzo kg supersede api 'listens on' 8443 9443",),
+)

@@ -79,4 +79,10 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
         )
 
 
-OPERATION = Operation("kg_timeline", KgTimelineRequest, KgTimelineResult, kg_timeline)
+OPERATION = Operation(
+    "kg_timeline",
+    KgTimelineRequest,
+    KgTimelineResult,
+    kg_timeline,
+    examples=("palazzo kg timeline", "palazzo kg timeline api --limit 20"),
+)

@@ -67,4 +67,6 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
 
 NAMES: tuple[str, ...] = get_args(Name)
 """All names of instruction texts."""
-OPERATION = Operation("instructions", InstructionsRequest, InstructionsResult, instructions)
+OPERATION = Operation(
+    "instructions", InstructionsRequest, InstructionsResult, instructions, examples=("palazzo instructions search",)
+)

@@ -162,4 +162,4 @@ def _view(injection: Injection, used: dict[tuple[int, int], list[UseView]], agen
     )
 
 
-OPERATION = Operation("why", WhyRequest, WhyResult, why)
+OPERATION = Operation("why", WhyRequest, WhyResult, why, examples=("palazzo why 3f2a91",))

@@ -208,5 +208,13 @@ def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[Histo
 
 
 OPERATION = Operation(
-    "feed", FeedRequest, FeedResult, feed, writes=True, steps=True, failed=all_failed, ignored_options=IGNORED_OPTIONS
+    "feed",
+    FeedRequest,
+    FeedResult,
+    feed,
+    writes=True,
+    steps=True,
+    failed=all_failed,
+    ignored_options=IGNORED_OPTIONS,
+    examples=("palazzo feed", "palazzo feed claude-code codex --since 30d --dry-run"),
 )

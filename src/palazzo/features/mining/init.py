@@ -125,4 +125,12 @@ def _write_config(root: Path, wing: str, rooms: tuple[str, ...]) -> str:
     return str(path)
 
 
-OPERATION = Operation("init", InitRequest, InitResult, init, writes=True, steps=True)
+OPERATION = Operation(
+    "init",
+    InitRequest,
+    InitResult,
+    init,
+    writes=True,
+    steps=True,
+    examples=("palazzo init", "palazzo init ~/src/shop --write-config"),
+)

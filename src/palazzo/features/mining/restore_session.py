@@ -198,4 +198,10 @@ def _is_there(path: Path) -> PalazzoError:
     )
 
 
-OPERATION = Operation("restore_session", RestoreSessionRequest, RestoreSessionResult, restore_session)
+OPERATION = Operation(
+    "restore_session",
+    RestoreSessionRequest,
+    RestoreSessionResult,
+    restore_session,
+    examples=("palazzo restore-session 3f2a91 ~/.claude/projects --dry-run",),
+)

@@ -209,4 +209,11 @@ def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
     return change
 
 
-OPERATION = Operation("sync_sources", SyncSourcesRequest, SyncSourcesResult, sync_sources, writes=True)
+OPERATION = Operation(
+    "sync_sources",
+    SyncSourcesRequest,
+    SyncSourcesResult,
+    sync_sources,
+    writes=True,
+    examples=("palazzo sync-sources", "palazzo sync-sources docs --apply"),
+)

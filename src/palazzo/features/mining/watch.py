@@ -125,4 +125,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True, steps=True)
+OPERATION = Operation(
+    "watch",
+    WatchRequest,
+    WatchResult,
+    watch,
+    writes=True,
+    steps=True,
+    examples=("palazzo watch", "palazzo watch ~/notes"),
+)

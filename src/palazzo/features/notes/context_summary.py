@@ -87,4 +87,11 @@ def _nearest(context: Context, wing: str | None, topic: str) -> list[int]:
     return [hit.row for hit in hits if hit.score >= max(least, hit.floor)]
 
 
-OPERATION = Operation("context_summary", ContextSummaryRequest, ContextSummaryResult, context_summary, warm=True)
+OPERATION = Operation(
+    "context_summary",
+    ContextSummaryRequest,
+    ContextSummaryResult,
+    context_summary,
+    warm=True,
+    examples=("palazzo context-summary", "palazzo context-summary retries --limit 3"),
+)

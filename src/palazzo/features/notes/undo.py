@@ -101,4 +101,6 @@ def _change(group: Group, undoes: str | None) -> Change:
     )
 
 
-OPERATION = Operation("undo", UndoRequest, UndoResult, undo, writes=True)
+OPERATION = Operation(
+    "undo", UndoRequest, UndoResult, undo, writes=True, examples=("palazzo undo", "palazzo undo --list")
+)

@@ -67,4 +67,6 @@ def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResul
     )
 
 
-OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats)
+OPERATION = Operation(
+    "graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats, examples=("palazzo graph-stats",)
+)

@@ -66,4 +66,6 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
     )
 
 
-OPERATION = Operation("room_list", RoomListRequest, RoomListResult, room_list)
+OPERATION = Operation(
+    "room_list", RoomListRequest, RoomListResult, room_list, examples=("palazzo room list --wing api",)
+)

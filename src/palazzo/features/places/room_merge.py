@@ -56,4 +56,11 @@ def room_merge(context: Context, request: RoomMergeRequest) -> RoomMergeResult:
     return RoomMergeResult(place.wing, place.room, was)
 
 
-OPERATION = Operation("room_merge", RoomMergeRequest, RoomMergeResult, room_merge, writes=True)
+OPERATION = Operation(
+    "room_merge",
+    RoomMergeRequest,
+    RoomMergeResult,
+    room_merge,
+    writes=True,
+    examples=("palazzo room merge api/deploys api/deploy",),
+)

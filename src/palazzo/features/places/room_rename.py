@@ -48,4 +48,11 @@ def room_rename(context: Context, request: RoomRenameRequest) -> RoomRenameResul
     return RoomRenameResult(place.wing, place.room, room.place.room)
 
 
-OPERATION = Operation("room_rename", RoomRenameRequest, RoomRenameResult, room_rename, writes=True)
+OPERATION = Operation(
+    "room_rename",
+    RoomRenameRequest,
+    RoomRenameResult,
+    room_rename,
+    writes=True,
+    examples=("palazzo room rename api/misc deploy",),
+)

@@ -72,4 +72,4 @@ def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
     return TaxonomyResult(wings, sum(wing_view.drawers for wing_view in wings.values()), dug)
 
 
-OPERATION = Operation("taxonomy", TaxonomyRequest, TaxonomyResult, taxonomy)
+OPERATION = Operation("taxonomy", TaxonomyRequest, TaxonomyResult, taxonomy, examples=("palazzo taxonomy --wing api",))

@@ -80,4 +80,6 @@ def _start(context: Context, connection: Connection, room_name: str) -> list[int
     return [room.row for room in alike]
 
 
-OPERATION = Operation("traverse", TraverseRequest, TraverseResult, traverse)
+OPERATION = Operation(
+    "traverse", TraverseRequest, TraverseResult, traverse, examples=("palazzo traverse api/auth --hops 3",)
+)

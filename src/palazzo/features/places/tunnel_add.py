@@ -72,4 +72,11 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
     return TunnelAddResult(tunnel_view(tunnel), new)
 
 
-OPERATION = Operation("tunnel_add", TunnelAddRequest, TunnelAddResult, tunnel_add, writes=True)
+OPERATION = Operation(
+    "tunnel_add",
+    TunnelAddRequest,
+    TunnelAddResult,
+    tunnel_add,
+    writes=True,
+    examples=("palazzo tunnel add api/auth web/login --label 'same tokens'",),
+)

@@ -59,4 +59,10 @@ def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResul
         )
 
 
-OPERATION = Operation("tunnel_find", TunnelFindRequest, TunnelFindResult, tunnel_find)
+OPERATION = Operation(
+    "tunnel_find",
+    TunnelFindRequest,
+    TunnelFindResult,
+    tunnel_find,
+    examples=("palazzo tunnel find", "palazzo tunnel find api web"),
+)

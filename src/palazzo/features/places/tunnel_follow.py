@@ -82,4 +82,10 @@ def _view_tunnel(
     return FollowedView(direction, end.place.wing, end.place.room, label, uid, previews)
 
 
-OPERATION = Operation("tunnel_follow", TunnelFollowRequest, TunnelFollowResult, tunnel_follow)
+OPERATION = Operation(
+    "tunnel_follow",
+    TunnelFollowRequest,
+    TunnelFollowResult,
+    tunnel_follow,
+    examples=("palazzo tunnel follow api/auth",),
+)

@@ -38,4 +38,6 @@ def tunnel_list(context: Context, request: TunnelListRequest) -> TunnelListResul
         )
 
 
-OPERATION = Operation("tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list)
+OPERATION = Operation(
+    "tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list, examples=("palazzo tunnel list --wing api",)
+)

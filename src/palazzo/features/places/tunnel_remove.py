@@ -42,4 +42,11 @@ def tunnel_remove(context: Context, request: TunnelRemoveRequest) -> TunnelRemov
     return TunnelRemoveResult(tunnel_view(tunnel))
 
 
-OPERATION = Operation("tunnel_remove", TunnelRemoveRequest, TunnelRemoveResult, tunnel_remove, writes=True)
+OPERATION = Operation(
+    "tunnel_remove",
+    TunnelRemoveRequest,
+    TunnelRemoveResult,
+    tunnel_remove,
+    writes=True,
+    examples=("palazzo tunnel remove 3f2a91",),
+)

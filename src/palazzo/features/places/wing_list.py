@@ -57,4 +57,4 @@ def wing_list(context: Context, request: WingListRequest) -> WingListResult:
     )
 
 
-OPERATION = Operation("wing_list", WingListRequest, WingListResult, wing_list)
+OPERATION = Operation("wing_list", WingListRequest, WingListResult, wing_list, examples=("palazzo wing list",))

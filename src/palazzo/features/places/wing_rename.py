@@ -48,4 +48,11 @@ def wing_rename(context: Context, request: WingRenameRequest) -> WingRenameResul
     return WingRenameResult(name, wing.name)
 
 
-OPERATION = Operation("wing_rename", WingRenameRequest, WingRenameResult, wing_rename, writes=True)
+OPERATION = Operation(
+    "wing_rename",
+    WingRenameRequest,
+    WingRenameResult,
+    wing_rename,
+    writes=True,
+    examples=("palazzo wing rename shop store",),
+)

@@ -264,4 +264,5 @@ OPERATION = Operation(
     ExportResult,
     export,
     failed=lambda result: result.salvage is not None and not result.salvage.is_whole,
+    examples=("palazzo export palace.jsonl.zst", "palazzo export pages --format markdown --wing api"),
 )

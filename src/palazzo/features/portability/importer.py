@@ -434,4 +434,13 @@ def _asks(request: ImportRequest) -> bool:
     return request.trust is None and sys.stdin is not None and sys.stdin.isatty()
 
 
-OPERATION = Operation("import", ImportRequest, ImportResult, import_, writes=True, steps=True, asks=_asks)
+OPERATION = Operation(
+    "import",
+    ImportRequest,
+    ImportResult,
+    import_,
+    writes=True,
+    steps=True,
+    asks=_asks,
+    examples=("palazzo import palace.jsonl.zst --trust user", "palazzo import ~/.mempalace --from mempalace --dry-run"),
+)

@@ -86,4 +86,10 @@ def check_threshold(threshold: float) -> None:
         raise UsageError(f"--threshold is {threshold:g}; it must be above 0 and at most 1.")
 
 
-OPERATION = Operation("check_duplicate", CheckDuplicateRequest, CheckDuplicateResult, check_duplicate)
+OPERATION = Operation(
+    "check_duplicate",
+    CheckDuplicateRequest,
+    CheckDuplicateResult,
+    check_duplicate,
+    examples=('palazzo check-duplicate "The API listens on port 8443."', "palazzo check-duplicate - < note.txt"),
+)

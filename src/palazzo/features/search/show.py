@@ -380,4 +380,11 @@ def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> ShowEntry
     )
 
 
-OPERATION = Operation("show", ShowRequest, ShowResult, show, warm=True)
+OPERATION = Operation(
+    "show",
+    ShowRequest,
+    ShowResult,
+    show,
+    warm=True,
+    examples=("palazzo show 3f2a91", "palazzo show 3f2a91 --context 2"),
+)

@@ -41,4 +41,10 @@ def service_start(context: Context, request: ServiceStartRequest) -> ServiceStar
     return ServiceStartResult(new_state.pid != old_state.pid, new_state)
 
 
-OPERATION = Operation("service_start", ServiceStartRequest, ServiceStartResult, service_start)
+OPERATION = Operation(
+    "service_start",
+    ServiceStartRequest,
+    ServiceStartResult,
+    service_start,
+    examples=("palazzo service start", "palazzo service start --print-unit systemd"),
+)

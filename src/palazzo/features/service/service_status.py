@@ -69,4 +69,10 @@ def _trouble(context: Context) -> str:
     )
 
 
-OPERATION = Operation("service_status", ServiceStatusRequest, ServiceStatusResult, service_status)
+OPERATION = Operation(
+    "service_status",
+    ServiceStatusRequest,
+    ServiceStatusResult,
+    service_status,
+    examples=("palazzo service status --json",),
+)

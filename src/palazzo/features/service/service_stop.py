@@ -74,4 +74,6 @@ def stop_at(address: Address) -> int | None:
     return int(answer["pid"])
 
 
-OPERATION = Operation("service_stop", ServiceStopRequest, ServiceStopResult, service_stop)
+OPERATION = Operation(
+    "service_stop", ServiceStopRequest, ServiceStopResult, service_stop, examples=("palazzo service stop",)
+)

@@ -152,4 +152,12 @@ def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micr
         store.read_anew(connection, row.uid)
 
 
-OPERATION = Operation("sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True, steps=True)
+OPERATION = Operation(
+    "sync_devices",
+    SyncDevicesRequest,
+    SyncDevicesResult,
+    sync_devices,
+    writes=True,
+    steps=True,
+    examples=("palazzo sync devices", "palazzo sync devices trust laptop --may change"),
+)

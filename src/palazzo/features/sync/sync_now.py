@@ -44,4 +44,6 @@ def sync_now(context: Context, request: SyncNowRequest) -> SyncNowResult:
     return SyncNowResult(pull_views, push_views, removed, mend)
 
 
-OPERATION = Operation("sync_now", SyncNowRequest, SyncNowResult, sync_now, writes=True, steps=True)
+OPERATION = Operation(
+    "sync_now", SyncNowRequest, SyncNowResult, sync_now, writes=True, steps=True, examples=("palazzo sync now",)
+)

@@ -112,4 +112,11 @@ def _resolve_private_wing(connection: Connection, name: str, wing: int) -> int:
     return parts[0].row if parts else wing
 
 
-OPERATION = Operation("sync_private", SyncPrivateRequest, SyncPrivateResult, sync_private, writes=True)
+OPERATION = Operation(
+    "sync_private",
+    SyncPrivateRequest,
+    SyncPrivateResult,
+    sync_private,
+    writes=True,
+    examples=("palazzo sync private diary-ada", "palazzo sync private"),
+)

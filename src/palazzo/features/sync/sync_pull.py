@@ -136,4 +136,6 @@ def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return removed, files_to_mend
 
 
-OPERATION = Operation("sync_pull", SyncPullRequest, SyncPullResult, sync_pull, writes=True, steps=True)
+OPERATION = Operation(
+    "sync_pull", SyncPullRequest, SyncPullResult, sync_pull, writes=True, steps=True, examples=("palazzo sync pull",)
+)

@@ -94,4 +94,12 @@ def push_to(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pushe
     )
 
 
-OPERATION = Operation("sync_push", SyncPushRequest, SyncPushResult, sync_push, writes=True, steps=True)
+OPERATION = Operation(
+    "sync_push",
+    SyncPushRequest,
+    SyncPushResult,
+    sync_push,
+    writes=True,
+    steps=True,
+    examples=("palazzo sync push --dry-run",),
+)

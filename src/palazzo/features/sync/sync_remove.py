@@ -40,4 +40,11 @@ def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResul
     return SyncRemoveResult(remote.name, without_password(remote.address))
 
 
-OPERATION = Operation("sync_remove", SyncRemoveRequest, SyncRemoveResult, sync_remove, writes=True)
+OPERATION = Operation(
+    "sync_remove",
+    SyncRemoveRequest,
+    SyncRemoveResult,
+    sync_remove,
+    writes=True,
+    examples=("palazzo sync remove default",),
+)

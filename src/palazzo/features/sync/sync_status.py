@@ -192,4 +192,6 @@ def _status(connection: Connection, remote: RemoteRow, new: int | None) -> Remot
     )
 
 
-OPERATION = Operation("sync_status", SyncStatusRequest, SyncStatusResult, sync_status)
+OPERATION = Operation(
+    "sync_status", SyncStatusRequest, SyncStatusResult, sync_status, examples=("palazzo sync status --look",)
+)

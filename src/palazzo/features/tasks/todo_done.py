@@ -47,4 +47,6 @@ def todo_done(context: Context, request: TodoDoneRequest) -> TodoDoneResult:
     )
 
 
-OPERATION = Operation("todo_done", TodoDoneRequest, TodoDoneResult, todo_done, writes=True)
+OPERATION = Operation(
+    "todo_done", TodoDoneRequest, TodoDoneResult, todo_done, writes=True, examples=("palazzo todo done 3f2a91",)
+)

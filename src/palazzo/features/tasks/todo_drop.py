@@ -47,4 +47,6 @@ def todo_drop(context: Context, request: TodoDropRequest) -> TodoDropResult:
     )
 
 
-OPERATION = Operation("todo_drop", TodoDropRequest, TodoDropResult, todo_drop, writes=True)
+OPERATION = Operation(
+    "todo_drop", TodoDropRequest, TodoDropResult, todo_drop, writes=True, examples=("palazzo todo drop 3f2a91",)
+)

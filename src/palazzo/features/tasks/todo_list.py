@@ -61,4 +61,10 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
     return TodoListResult(wing, views, sum(view.state == "open" for view in views), as_of_text)
 
 
-OPERATION = Operation("todo_list", TodoListRequest, TodoListResult, todo_list)
+OPERATION = Operation(
+    "todo_list",
+    TodoListRequest,
+    TodoListResult,
+    todo_list,
+    examples=("palazzo todo list", "palazzo todo list --everywhere --all"),
+)

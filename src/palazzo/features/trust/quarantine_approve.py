@@ -67,5 +67,10 @@ def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> Q
 
 
 OPERATION = Operation(
-    "quarantine_approve", QuarantineApproveRequest, QuarantineApproveResult, quarantine_approve, writes=True
+    "quarantine_approve",
+    QuarantineApproveRequest,
+    QuarantineApproveResult,
+    quarantine_approve,
+    writes=True,
+    examples=("palazzo quarantine approve 3f2a91",),
 )

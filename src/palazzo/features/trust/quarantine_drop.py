@@ -43,4 +43,11 @@ def quarantine_drop(context: Context, request: QuarantineDropRequest) -> Quarant
     return QuarantineDropResult(selection.drawers, result.facts, result.restored, result.change)
 
 
-OPERATION = Operation("quarantine_drop", QuarantineDropRequest, QuarantineDropResult, quarantine_drop, writes=True)
+OPERATION = Operation(
+    "quarantine_drop",
+    QuarantineDropRequest,
+    QuarantineDropResult,
+    quarantine_drop,
+    writes=True,
+    examples=("palazzo quarantine drop 3f2a91 8c05d2",),
+)

@@ -141,4 +141,10 @@ def _origins(connection: Connection) -> tuple[OriginView, ...]:
     return tuple(sorted(views_by_origin.values(), key=lambda one: -one.last_at))
 
 
-OPERATION = Operation("quarantine_list", QuarantineListRequest, QuarantineListResult, quarantine_list)
+OPERATION = Operation(
+    "quarantine_list",
+    QuarantineListRequest,
+    QuarantineListResult,
+    quarantine_list,
+    examples=("palazzo quarantine list", "palazzo quarantine list --all"),
+)

@@ -237,4 +237,4 @@ def _command(*words: str) -> str:
     return shlex.join(["palazzo", *words])
 
 
-OPERATION = Operation("audit", AuditRequest, AuditResult, audit)
+OPERATION = Operation("audit", AuditRequest, AuditResult, audit, examples=("palazzo audit",))

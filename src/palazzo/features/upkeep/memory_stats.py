@@ -90,4 +90,6 @@ def _names(connection: Connection, wing: str | None, limit: int) -> tuple[NameCo
     )
 
 
-OPERATION = Operation("memory_stats", MemoryStatsRequest, MemoryStatsResult, memory_stats)
+OPERATION = Operation(
+    "memory_stats", MemoryStatsRequest, MemoryStatsResult, memory_stats, examples=("palazzo memory-stats --wing api",)
+)

@@ -166,5 +166,12 @@ def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[DerivedPart, ...]:
 
 
 OPERATION = Operation(
-    "repair", RepairRequest, RepairResult, repair, writes=True, steps=True, failed=lambda result: not result.ok
+    "repair",
+    RepairRequest,
+    RepairResult,
+    repair,
+    writes=True,
+    steps=True,
+    failed=lambda result: not result.ok,
+    examples=("palazzo repair", "palazzo repair --rebuild fts --dry-run"),
 )

@@ -32,4 +32,4 @@ def resume(context: Context, request: ResumeRequest) -> ResumeResult:
     return ResumeResult(str(context.palace_path), pause_state.end(context), context.settings.flag("off"))
 
 
-OPERATION = Operation("resume", ResumeRequest, ResumeResult, resume)
+OPERATION = Operation("resume", ResumeRequest, ResumeResult, resume, examples=("palazzo resume",))

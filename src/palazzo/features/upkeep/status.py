@@ -247,4 +247,6 @@ def configured_embedder(context: Context) -> str:
     return MiniLM.id
 
 
-OPERATION = Operation("status", StatusRequest, StatusResult, status)
+OPERATION = Operation(
+    "status", StatusRequest, StatusResult, status, examples=("palazzo status", "palazzo status --as-of 'last month'")
+)
