@@ -20,7 +20,7 @@ def _main() -> int:
 
             # At once: an alarm that rings while Python takes itself down would find no handler, and end it by a signal.
             os._exit(hook_client.main(sys.argv[1:]))
-        if sys.argv[1:2] == ["statusline"]:
+        if sys.argv[1:2] == ["statusline"] and not {"-h", "--help", "--json"} & set(sys.argv):
             from palazzo.client import status_line
 
             return status_line.main(sys.argv[1:])

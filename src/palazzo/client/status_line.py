@@ -26,17 +26,21 @@ _DAY = 86_400
 
 def main(arguments: list[str]) -> int:
     """Read the host's session data on standard input, and print the status line: `statusline [--palace PATH]`."""
-    payload = _object(b"" if os.isatty(0) else hook_client.read_all())
-    _, _, palace = hook_client.parse_arguments(arguments)
     try:
-        text = line(payload, palace, os.environ)
-    except Exception:  # noqa: BLE001 - whatever it is, it is nothing that a status line could say
-        text = ""
-    try:
-        os.write(1, f"{text}\n".encode("utf-8", "replace"))
+        os.write(1, f"{current_line(arguments)}\n".encode("utf-8", "replace"))
     except OSError:
         return 0  # the host has gone: there is nobody to tell
     return 0
+
+
+def current_line(arguments: list[str]) -> str:
+    """Return the line for the host's data on standard input; empty if none can be made."""
+    payload = _object(b"" if os.isatty(0) else hook_client.read_all())
+    _, _, palace = hook_client.parse_arguments(arguments)
+    try:
+        return line(payload, palace, os.environ)
+    except Exception:  # noqa: BLE001 - whatever it is, it is nothing that a status line could say
+        return ""
 
 
 def line(payload: Mapping[str, Any], palace: str | None, variables: Mapping[str, str]) -> str:

@@ -11,7 +11,8 @@ InWing = Annotated[str | None, About("Only in this wing.")]
 InRoom = Annotated[str | None, About("Only in rooms with this name.")]
 OfKind = Annotated[DrawerKind | None, About("Only drawers of this kind.")]
 Since = Annotated[str | None, About("Only from this time on: a date, an age such as 3d, or a name such as monday.")]
-Until = Annotated[str | None, About("Only from before this time.")]
+UNTIL_HELP = "Only from before this time."
+Until = Annotated[str | None, About(UNTIL_HELP)]
 OnBranch = Annotated[str | None, About("Only drawers written on this git branch.")]
 WithTags = Annotated[tuple[str, ...], About("Only drawers with this tag; may be given several times.", option="--tag")]
 FromSource = Annotated[str | None, About("Only drawers that came from this file, directory, address or session.")]
@@ -22,4 +23,10 @@ FiledAs = Annotated[
 MinImportance = Annotated[
     float | None, About("Only notes of at least this importance; a note without one counts as 0.5.", metavar="N")
 ]
-External = Annotated[bool, About("Leave out untrusted content: pages, answers of MCP servers, files of dependencies.")]
+External = Annotated[
+    bool,
+    About(
+        "Also untrusted content: pages, answers of MCP servers, files of dependencies.",
+        negated_help="Leave out untrusted content: pages, answers of MCP servers, files of dependencies.",
+    ),
+]

@@ -6,7 +6,7 @@ import dataclasses
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -22,7 +22,9 @@ class About:
 
     `positional` accepts it by position instead of by name. `option` is its option name, if it differs from the field's
     own (`--tag` for `tags`). `words` joins several words with spaces; `stdin` reads the text from standard input for
-    `-`; `file` reads it from the named file. `hidden` reserves a field for programs.
+    `-`; `file` reads it from the named file. `hidden` reserves a field for programs. `aliases` are other spellings that
+    a command line accepts and does not show. `negated_help` is the help of `--no-NAME`, for a field that is true by
+    default. `values` are the values to complete, where the type does not list them.
     """
 
     help: str
@@ -33,6 +35,9 @@ class About:
     stdin: bool = False
     file: bool = False
     hidden: bool = False
+    aliases: tuple[str, ...] = ()
+    negated_help: str = ""
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,41 @@ class RequestField:
         """Return whether the field has no default."""
         return self.default is dataclasses.MISSING
 
+    @property
+    def is_flag(self) -> bool:
+        """Return whether a command line gives it as an option without a value."""
+        return self.type is bool and not self.about.positional
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Return whether a command line accepts several values."""
+        return get_origin(self.type) is tuple or self.about.words
+
+    @property
+    def option(self) -> str:
+        """Return the option of a command line; for a flag that is true by default, the option that makes it false."""
+        name = self.about.option or f"--{self.name.replace('_', '-')}"
+        return f"--no-{name[2:]}" if self.is_flag and self.default is True else name
+
+    @property
+    def placeholder(self) -> str:
+        """Return what help shows in place of the value."""
+        if self.about.positional:
+            return self.about.option or self.name.upper()
+        if self.is_flag:
+            return ""
+        return self.about.metavar or (self.name.removesuffix("s") if self.is_repeatable else self.name).upper()
+
+    @property
+    def help(self) -> str:
+        """Return what giving it on a command line does."""
+        return self.about.negated_help if self.is_flag and self.default is True else self.about.help
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Return the only values that its type allows; none if there are others."""
+        return tuple(str(choice) for choice in get_args(self.type)) if get_origin(self.type) is Literal else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, R]):
@@ -75,7 +115,8 @@ class Operation(Generic[Q, R]):
     dry run's result. `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each
     step separately and can safely be run again, so it is never held back for a key (`idempotency`). A `warm` operation
     is better run in a service that is already running. `ignored_options` are options without a value that scripts give
-    to another program of the same name: a command line accepts and ignores them.
+    to another program of the same name: a command line accepts and ignores them. `examples` are command lines that its
+    help shows; `operations/command_groups` names its group in the help.
     """
 
     name: str
@@ -93,6 +134,7 @@ class Operation(Generic[Q, R]):
     asks: Callable[[Q], bool] | None = None
     confirm_request: Callable[[Q, R], Q] | None = None
     ignored_options: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
 
     @property
     def help(self) -> str:

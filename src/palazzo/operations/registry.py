@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
-from typing import Any
 
-from palazzo.operations.operation import Operation
+TYPE_CHECKING = False  # the help of the whole program is quick because this module imports next to nothing
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from palazzo.operations.operation import Operation
 
 MODULES = {
     "init": "palazzo.features.mining.init",
@@ -110,7 +113,7 @@ MODULES = {
     "settings": "palazzo.features.upkeep.settings",
     "bench": "palazzo.features.bench.bench",
 }
-"""The modules of the operations. Each defines `OPERATION`. The order is that of the command line's help."""
+"""The modules of the operations. Each defines `OPERATION`. `command_groups` says where the help lists each command."""
 
 INTERNAL = {"hook": "palazzo.features.hooks.hook", "session_checkpoint": "palazzo.features.diary.session_checkpoint"}
 """Operations that only programs call: they have no command and no tool."""

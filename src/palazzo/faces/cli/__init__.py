@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
         from palazzo.client import hook_client
 
         return hook_client.main(argv)  # a host waits for it
-    if argv[:1] == ["statusline"] and not {"-h", "--help"} & set(argv):
+    if argv[:1] == ["statusline"] and not {"-h", "--help", "--json"} & set(argv):
         from palazzo.client import status_line
 
         return status_line.main(argv)
@@ -33,6 +33,15 @@ def main(arguments: list[str] | None = None) -> int:
         request = launcher.parse_options(argv)
         if request is not None:
             return launcher.run(request)  # a relay has no use for the rest, and runs for hours
+    if argv[:1] == ["__complete"]:
+        from palazzo.faces.cli import completion_values
+
+        return completion_values.run(argv[1:])
+    if argv[:1] == ["help"] or argv[-1:] in (["-h"], ["--help"]):
+        from palazzo.faces.cli import fast_help
+
+        if fast_help.show(argv):
+            return 0
     from palazzo.faces.cli import fast_arguments
 
     plain = fast_arguments.parse_command_line(argv)

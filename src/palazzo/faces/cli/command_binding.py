@@ -1,58 +1,62 @@
-"""Command binding: turns an operation's request into a command, with its options, their types, defaults and help."""
+"""Command binding: turns a command's request into a Typer command, with its arguments and options.
+
+Help is not Typer's: `help_pages` shows it, without Typer.
+"""
 
 from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
+from palazzo.errors import UsageError
+from palazzo.faces.cli import local_command
 from palazzo.faces.cli.common_options import Common
+from palazzo.faces.cli.local_command import LocalCommand
 from palazzo.operations.operation import Operation, RequestField, request_fields
 
-PALACE_HELP = "Use this palace instead of the configured one."
-DEBUG_HELP = "Show where an error occurred."
-JSON_HELP = "Print one JSON document instead of text."
-YES_HELP = "Do not ask for confirmation."
-PAGER_HELP = "Do not show long output in a pager. PALAZZO_PAGER, else PAGER, names the pager."
-NO_VALUE = ""
-"""The value that help shows for an option without a value. By default Typer shows `<bool>`."""
-UNNEEDED_HELP = "Accepted for compatibility with scripts written for another program; has no effect."
+Command = Operation[Any, Any] | LocalCommand
 
 
-def callback(operation: Operation[Any, Any]) -> Callable[..., None]:
+def callback(command: Command) -> Callable[..., None]:
     """Return the function that Typer turns into a command; its signature is derived from the request."""
-    fields = list(request_fields(operation.request))
-    visible_fields = [field for field in fields if not field.about.hidden]
+    fields = [field for field in request_fields(command.request) if not field.about.hidden]
 
-    def command(**given: Any) -> None:
-        from palazzo.faces.cli.runner import run
-
+    def run_command(**given: Any) -> None:
         context: typer.Context = given.pop("typer_context")
         common = _common(context, given)
-        code = run(operation, lambda: _request(operation, visible_fields, given), common)
+        try:
+            code = _run(command, lambda: _request(command, fields, given), common)
+        except BrokenPipeError:  # the reader has gone, which Typer would call a failure
+            from palazzo.faces.cli.runner import close_output
+
+            code = close_output()
         if code:
             raise typer.Exit(code)
 
     parameters = [
         _parameter("typer_context", typer.Context),
-        *(_of_field(field) for field in visible_fields),
-        *_shared(operation),
-        *(_make_ignored_option(option) for option in operation.ignored_options),
+        *(_of_field(field) for field in fields),
+        *(parameter for field in fields for parameter in _of_aliases(field)),
+        *_shared(command),
+        *(_make_ignored_option(option) for option in command.ignored_options),
     ]
-    command.__doc__ = _join_lines(operation.help)
-    command.__name__ = operation.name
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command
+    run_command.__name__ = command.name
+    run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return run_command
 
 
-def _join_lines(text: str) -> str:
-    """Return a docstring with its lines joined to paragraphs, for a screen that wraps them at its own width."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
+def _run(command: Command, request: Callable[[], Any], common: Common) -> int:
+    if isinstance(command, LocalCommand):
+        return local_command.run(command, request, common)
+    from palazzo.faces.cli import runner
+
+    return runner.run(command, request, common)
 
 
 def path(text: str) -> Path:
@@ -67,20 +71,34 @@ def _common(context: typer.Context, values: dict[str, Any]) -> Common:
     outer_options = context.obj if isinstance(context.obj, Common) else Common()
     return Common(
         palace=values.pop("palace") or outer_options.palace,
-        as_json=values.pop("as_json"),
+        as_json=values.pop("as_json") or outer_options.as_json,
         debug=values.pop("debug") or outer_options.debug,
         yes=values.pop("assume_yes", False),
-        no_pager=values.pop("no_pager", False) or outer_options.no_pager,
+        no_pager=values.pop("no_pager") or outer_options.no_pager,
     )
 
 
-def _request(operation: Operation[Any, Any], fields: list[RequestField], values: Mapping[str, Any]) -> Any:
-    return operation.request(**{field.name: _value(field, values[field.name]) for field in fields})
+def _request(command: Command, fields: list[RequestField], values: Mapping[str, Any]) -> Any:
+    return command.request(**{field.name: _value(field, _given(field, values)) for field in fields})
+
+
+def _given(field: RequestField, values: Mapping[str, Any]) -> Any:
+    """Return what was given for a field, by its own name or by an alias; UsageError for both."""
+    value = values[field.name]
+    for number, alias in enumerate(field.about.aliases):
+        other = values[_alias_name(field, number)]
+        if other is None:
+            continue
+        if value is not None and value != field.default:
+            name = field.placeholder if field.about.positional else field.option
+            raise UsageError(f"{alias} is another name of {name}: give only one of them.")
+        value = other
+    return value
 
 
 def _value(field: RequestField, value: Any) -> Any:
     """Return the value that Typer read, in the request's own type."""
-    if field.about.stdin:
+    if field.about.stdin and (value is not None or not field.optional):
         from palazzo.faces.cli.confirmation import text_or_stdin
 
         return text_or_stdin(field.name, value)
@@ -103,19 +121,28 @@ def _of_field(field: RequestField) -> inspect.Parameter:
     kind, default = _type_and_default(field)
     parser = path if field.type is Path or get_args(field.type)[:1] == (Path,) else None
     if field.about.positional:
-        mark = typer.Argument(help=field.about.help, metavar=_metavar(field), show_default=False, parser=parser)
+        mark = typer.Argument(metavar=field.placeholder, parser=parser)
     else:
         names = [field.about.option] if field.about.option else []
         if default is False:
             names = [f"--{field.name.replace('_', '-')}"]  # left to itself Typer adds a --no- to it
-        show = default not in (None, False)
-        metavar = NO_VALUE if kind is bool else field.about.metavar or None
-        mark = typer.Option(*names, help=field.about.help, metavar=metavar, show_default=show, parser=parser)
+        mark = typer.Option(*names, parser=parser)
     return _parameter(field.name, Annotated[kind, mark], default)
 
 
+def _of_aliases(field: RequestField) -> Iterator[inspect.Parameter]:
+    """Yield the other spellings of a field, which must be optional and hold one value."""
+    for number, alias in enumerate(field.about.aliases):
+        kind = field.type if field.type in (int, float) else str
+        yield _parameter(_alias_name(field, number), Annotated[kind | None, typer.Option(alias, hidden=True)], None)
+
+
+def _alias_name(field: RequestField, number: int) -> str:
+    return f"{field.name}_alias_{number}"
+
+
 def _type_and_default(field: RequestField) -> tuple[Any, Any]:
-    """Return the type that Typer must read, and the default that it must show."""
+    """Return the type that Typer must read, and the default."""
     if field.about.words:
         return list[str], inspect.Parameter.empty
     if field.about.stdin:
@@ -132,29 +159,17 @@ def _type_and_default(field: RequestField) -> tuple[Any, Any]:
 
 
 def _make_ignored_option(option: str) -> inspect.Parameter:
-    mark = typer.Option(option, help=UNNEEDED_HELP, hidden=True)
+    mark = typer.Option(option, hidden=True)
     return _parameter(option.strip("-").replace("-", "_"), Annotated[bool, mark], False)
 
 
-def _metavar(field: RequestField) -> str:
-    return field.about.option or field.name.upper()
-
-
-def _shared(operation: Operation[Any, Any]) -> list[inspect.Parameter]:
+def _shared(command: Command) -> list[inspect.Parameter]:
     parameters = [
-        _parameter(
-            "palace", Annotated[Path | None, typer.Option("--palace", help=PALACE_HELP, show_default=False)], None
-        ),
-        _parameter("as_json", Annotated[bool, typer.Option("--json", help=JSON_HELP, metavar=NO_VALUE)], False),
-        _parameter("debug", Annotated[bool, typer.Option("--debug", help=DEBUG_HELP, metavar=NO_VALUE)], False),
+        _parameter("palace", Annotated[Path | None, typer.Option("--palace")], None),
+        _parameter("as_json", Annotated[bool, typer.Option("--json")], False),
+        _parameter("debug", Annotated[bool, typer.Option("--debug")], False),
+        _parameter("no_pager", Annotated[bool, typer.Option("--no-pager")], False),
     ]
-    if not operation.writes:
-        pager_option = typer.Option("--no-pager", help=PAGER_HELP, metavar=NO_VALUE)
-        parameters.append(_parameter("no_pager", Annotated[bool, pager_option], False))
-    if operation.destructive or operation.asks is not None:
-        parameters.append(
-            _parameter(
-                "assume_yes", Annotated[bool, typer.Option("--yes", "-y", help=YES_HELP, metavar=NO_VALUE)], False
-            )
-        )
+    if isinstance(command, Operation) and (command.destructive or command.asks is not None):
+        parameters.append(_parameter("assume_yes", Annotated[bool, typer.Option("--yes", "-y")], False))
     return parameters

@@ -1,9 +1,15 @@
-"""Error messages and exit codes: one sentence, and a file to paste into a bug report."""
+"""Error messages and exit codes: one sentence, and a file to paste into a bug report.
+
+With `--json` an error is one JSON document on one line of standard error, the last one there:
+`{"error": {"kind", "message", "hint"}}`. `kind` is stable; `hint` says what to do, and is null if the message says it.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import re
 import sys
 import time
 import traceback
@@ -20,34 +26,73 @@ if TYPE_CHECKING:
 FAILED, USAGE, BUG, INTERRUPT = 1, 2, 3, 130
 
 
-def expected(error: PalazzoError, debug: bool) -> int:
+def expected(error: PalazzoError, debug: bool, as_json: bool = False) -> int:
     """Say what the user can do about `error`."""
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    print(f"palazzo: {one_line(str(error))}", file=sys.stderr)
+    message, hint = _split_hint(one_line(str(error)))
+    _say(_kind(error), message, hint, as_json)
     return USAGE if isinstance(error, UsageError) else FAILED
 
 
-def report_interrupt(last: Progress | None, writes: bool = True) -> int:
+def wrong_usage(message: str, hint: str, as_json: bool) -> int:
+    """Say that a command line cannot be read, and where its help is."""
+    sentence = one_line(message)
+    _say("usage", sentence if sentence.endswith((".", "?", "!")) else f"{sentence}.", hint, as_json)
+    return USAGE
+
+
+def report_interrupt(last: Progress | None, writes: bool = True, as_json: bool = False) -> int:
     """Say that ^C was received, and that results of a command that `writes` are kept."""
     far = f" at {last.done:,} of {last.total:,} ({last.what})" if last else ""
-    note = " Completed work is kept; run the same command again to continue." if writes else ""
-    print(f"\npalazzo: Stopped{far}.{note}", file=sys.stderr)
+    note = "Completed work is kept; run the same command again to continue." if writes else ""
+    if not as_json:
+        print(file=sys.stderr)
+    _say("interrupted", f"Stopped{far}.", note, as_json)
     return INTERRUPT
 
 
-def bug(error: BaseException, arguments: Sequence[str], debug: bool) -> int:
+def bug(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bool = False) -> int:
     """Write a bug report and name its file."""
     if debug:
         traceback.print_exception(error, file=sys.stderr)
-    message = f"palazzo: This is a bug in Palazzo ({type(error).__name__}); no acknowledged write is lost."
+    message = f"This is a bug in Palazzo ({type(error).__name__}); no acknowledged write is lost."
     try:
         path = _write_report(_report(error, arguments))
+        hint = f"Please paste {path} into a bug report; it contains nothing from your palace."
     except OSError as trouble:
-        print(f"{message} The report could not be written ({trouble.strerror}); --debug shows it.", file=sys.stderr)
-        return BUG
-    print(f"{message} Please paste {path} into a bug report; it contains nothing from your palace.", file=sys.stderr)
+        hint = f"The report could not be written ({trouble.strerror}); --debug shows it."
+    _say("bug", message, hint, as_json)
     return BUG
+
+
+def warn(sentence: str, as_json: bool) -> None:
+    """Say something that stops nothing: a line of text, or of JSON."""
+    text = one_line(sentence)
+    line = json.dumps({"warning": {"message": text}}, ensure_ascii=True) if as_json else f"palazzo: {text}"
+    print(line, file=sys.stderr, flush=True)
+
+
+def _say(kind: str, message: str, hint: str, as_json: bool) -> None:
+    if as_json:
+        error = {"kind": kind, "message": message, "hint": hint or None}
+        print(json.dumps({"error": error}, ensure_ascii=True), file=sys.stderr)
+    else:
+        print(f"palazzo: {message} {hint}".rstrip(), file=sys.stderr)
+
+
+def _split_hint(text: str) -> tuple[str, str]:
+    """Return a message's first sentence, and the rest, which says what to do."""
+    first, *rest = re.split(r"(?<=[.?!]) (?=[A-Z'])", text, maxsplit=1)
+    return first, "".join(rest)
+
+
+def _kind(error: PalazzoError) -> str:
+    """Return an error's name for programs: `usage`, `not_found`, `ambiguous_id`, `palace_missing`, `failed`, …"""
+    name = type(error).__name__
+    if name == "PalazzoError":
+        return "failed"
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removesuffix("Error")).lower()
 
 
 def one_line(text: str) -> str:
@@ -86,9 +131,11 @@ def _report(error: BaseException, arguments: Sequence[str]) -> str:
 
 def _without_values(arguments: Sequence[str]) -> list[str]:
     """Return the command and the names of its options; everything else may be user text."""
+    from palazzo.faces.cli.command_table import LOCAL_COMMANDS
+    from palazzo.operations.command_groups import ALIASES
     from palazzo.operations.registry import MODULES, split_command_name
 
-    commands = {word for name in MODULES for word in split_command_name(name)}
+    commands = {*LOCAL_COMMANDS, *ALIASES, *(word for name in MODULES for word in split_command_name(name))}
     return [
         argument.split("=")[0] if argument.startswith("--") else argument if argument in commands else "…"
         for argument in arguments

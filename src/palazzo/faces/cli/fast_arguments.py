@@ -86,8 +86,7 @@ def _parse_words(words: Sequence[str], fields: Sequence[RequestField], common: C
 def _options(fields: Sequence[RequestField]) -> Iterator[tuple[str, RequestField]]:
     for field in fields:
         if not field.about.positional:
-            name = field.about.option or f"--{field.name.replace('_', '-')}"
-            yield (f"--no-{name[2:]}" if field.type is bool and field.default is True else name), field
+            yield field.option, field
 
 
 def _value(field: RequestField, words: list[str]) -> Any:

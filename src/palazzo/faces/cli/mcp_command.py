@@ -6,15 +6,15 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from palazzo.client import launcher, rpc
-from palazzo.errors import PalazzoError, UsageError
-from palazzo.faces.cli import command_binding, error_messages
+from palazzo.errors import UsageError
 from palazzo.faces.cli.common_options import Common
+from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.operations.operation import About
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,56 +22,69 @@ if TYPE_CHECKING:
     from palazzo.faces.mcp.client_configs import Host
 
 
-def mcp(
-    context: typer.Context,
+@dataclass(frozen=True, slots=True)
+class McpRequest:
+    """Which tools to serve, and how."""
+
+    address: Annotated[
+        str | None, About("With --http: serve at HOST:PORT instead of 127.0.0.1:8377.", positional=True)
+    ] = None
     toolset: Annotated[
-        str, typer.Option("--toolset", help="core: tools that a session needs; full: also tools to maintain a palace.")
-    ] = "core",
-    profile: Annotated[
-        str, typer.Option("--profile", help="Whose tools to serve: palazzo, mempalace or shodh.")
-    ] = "palazzo",
+        str,
+        About("core: tools that a session needs; full: also tools to maintain a palace.", values=launcher.TOOLSETS),
+    ] = "core"
+    profile: Annotated[str, About("Whose tools to serve: palazzo, mempalace or shodh.", values=launcher.PROFILES)] = (
+        "palazzo"
+    )
     print_config: Annotated[
         str,
-        typer.Option(
-            "--print-config",
+        About(
+            "Print the settings entry for a host, and do not serve; with --http, for a client over HTTP.",
             metavar="HOST",
-            help="Print the settings entry for a host, and do not serve; with --http, for a client over HTTP.",
         ),
-    ] = "",
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Serve only tools that read; refuse calls to other tools.")
-    ] = False,
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP at ADDRESS until ^C.")] = False,
-    address: Annotated[
-        str | None,
-        typer.Argument(help="With --http: serve at HOST:PORT instead of 127.0.0.1:8377.", show_default=False),
-    ] = None,
-    palace: Annotated[
-        Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)
-    ] = None,
-) -> None:
+    ] = ""
+    read_only: Annotated[bool, About("Serve only tools that read; refuse calls to other tools.")] = False
+    http: Annotated[bool, About("Serve over HTTP at ADDRESS until ^C.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Settings for a host, the file that they belong to, and a command or a login that the person then needs."""
+
+    host: str
+    file: str
+    entry: str
+    next: str
+
+
+def mcp(request: McpRequest, common: Common) -> int:
     """Serve this memory to an agent as MCP tools, on standard input and output.
 
     Hosts start this command themselves; 'palazzo mcp --print-config HOST' prints the settings for a host. With --http
     they call it at an address; 'palazzo token add' grants access.
     """
-    common = context.obj if isinstance(context.obj, Common) else Common()
-    palace_path = palace or common.palace
-    try:
-        _check(profile, "profile", launcher.PROFILES)
-        _check(toolset, "toolset", launcher.TOOLSETS)
-        request = launcher.RelayOptions(None if palace_path is None else str(palace_path), profile, toolset, read_only)
-        if http and print_config:
-            code = _print_http_config(print_config, address)
-        elif http:
-            code = _serve_http(address, request)
-        elif address is not None:
-            raise UsageError(f"'{address}' is an address for --http; give --http as well, or leave the address out.")
-        else:
-            code = _print_config(print_config, request) if print_config else launcher.run(request)
-    except PalazzoError as error:
-        code = error_messages.expected(error, common.debug)
-    raise typer.Exit(code)
+    _check(request.profile, "profile", launcher.PROFILES)
+    _check(request.toolset, "toolset", launcher.TOOLSETS)
+    palace = None if common.palace is None else str(common.palace)
+    relay = launcher.RelayOptions(palace, request.profile, request.toolset, request.read_only)
+    if request.print_config:
+        if request.http:
+            _print_entry(_http_entry(request.print_config, request.address), common)
+            return 0
+        _refuse_address(request)
+        _print_entry(_entry(request.print_config, relay), common)
+        return 0
+    if request.http:
+        return _serve_http(request.address, relay)
+    _refuse_address(request)
+    return launcher.run(relay)
+
+
+def _refuse_address(request: McpRequest) -> None:
+    if request.address is not None:
+        raise UsageError(
+            f"'{request.address}' is an address for --http; give --http as well, or leave the address out."
+        )
 
 
 def _check(value: str, kind: str, choices: Sequence[str]) -> None:
@@ -88,20 +101,16 @@ def _serve_http(address: str | None, request: launcher.RelayOptions) -> int:
     return launcher.become([*command, *([] if address is None else ["--", address])])
 
 
-def _print_config(name: str, request: launcher.RelayOptions) -> int:
-    """Print the settings on standard output, and on standard error where to put them."""
+def _entry(name: str, request: launcher.RelayOptions) -> _Entry:
+    """Return the settings for a host that starts this program."""
     host = _host(name)
     program, *words = [*_program(host.has_shell), *_arguments(request)]
-    sys.stdout.buffer.write(f"{host.form(program, words)}\n".encode())
-    sys.stdout.flush()
-    print(f"Add this to {host.file}, and keep its other content.", file=sys.stderr)
-    if host.command:
-        print(f"Or: {host.command.format(shlex.join([program, *words]))}", file=sys.stderr)
-    return 0
+    command = host.command.format(shlex.join([program, *words])) if host.command else ""
+    return _Entry(name, host.file, host.form(program, words), f"Or: {command}" if command else "")
 
 
-def _print_http_config(name: str, address: str | None) -> int:
-    """Print the settings for a client of the HTTP server, without the token, and how the client gets the token."""
+def _http_entry(name: str, address: str | None) -> _Entry:
+    """Return the settings for a client of the HTTP server, without the token, and how the client gets the token."""
     from palazzo.faces.mcp.client_configs import HOSTS
     from palazzo.faces.mcp.http_guard import PATH
     from palazzo.faces.mcp.http_socket import DEFAULT, host_and_port, url_of
@@ -113,11 +122,22 @@ def _print_http_config(name: str, address: str | None) -> int:
             f"Palazzo has no HTTP server settings for {host.title}; it has them for: {', '.join(usable_hosts)}."
         )
     url = url_of(*host_and_port(address or DEFAULT)) + PATH.decode()
-    sys.stdout.buffer.write(f"{host.http(url)}\n".encode())
+    login = f"{host.login_hint} Create one with 'palazzo token add NAME --scope write'."
+    return _Entry(name, host.file, host.http(url), login)
+
+
+def _print_entry(entry: _Entry, common: Common) -> None:
+    """Print the settings on standard output, and on standard error where to put them."""
+    if common.as_json:
+        from palazzo.faces.cli.json_output import write_json
+
+        write_json(entry)
+        return
+    sys.stdout.buffer.write(f"{entry.entry}\n".encode())
     sys.stdout.flush()
-    print(f"Add this to {host.file}, and keep its other content.", file=sys.stderr)
-    print(f"{host.login_hint} Create one with 'palazzo token add NAME --scope write'.", file=sys.stderr)
-    return 0
+    print(f"Add this to {entry.file}, and keep its other content.", file=sys.stderr)
+    if entry.next:
+        print(entry.next, file=sys.stderr)
 
 
 def _host(name: str) -> Host:
@@ -156,3 +176,8 @@ def _arguments(request: launcher.RelayOptions) -> list[str]:
     if request.read_only:
         arguments += ["--read-only"]
     return arguments
+
+
+COMMAND = LocalCommand(
+    "mcp", McpRequest, mcp, examples=("palazzo mcp --print-config codex", "palazzo mcp --http --read-only")
+)

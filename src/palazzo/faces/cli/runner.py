@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import PalaceGone, PalazzoError, UsageError
 from palazzo.faces.cli import error_messages
+from palazzo.faces.cli.json_output import write_json
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
@@ -57,15 +57,15 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         raise
     except KeyboardInterrupt:
         bar.close()
-        return error_messages.report_interrupt(bar.last, operation.writes)
+        return error_messages.report_interrupt(bar.last, operation.writes, common.as_json)
     except PalazzoError as error:
         bar.close()
-        return error_messages.expected(error, common.debug)
+        return error_messages.expected(error, common.debug, common.as_json)
     except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
         bar.close()
         if damage_error := _explain_damage(common, error):
-            return error_messages.expected(damage_error, common.debug)
-        return error_messages.bug(error, sys.argv[1:], common.debug)
+            return error_messages.expected(damage_error, common.debug, common.as_json)
+        return error_messages.bug(error, sys.argv[1:], common.debug, common.as_json)
     return error_messages.FAILED if operation.failed is not None and operation.failed(result) else 0
 
 
@@ -100,22 +100,24 @@ def flush_output(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return close_output()
     return code
 
 
-def _notice(common: Common) -> Callable[[str], None] | None:
-    def tell(sentence: str) -> None:
-        print(f"palazzo: {error_messages.one_line(sentence)}", file=sys.stderr, flush=True)
+def close_output() -> int:
+    """Discard what is still to be written, since its reader has gone; return 0: that is no error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
-    return None if common.as_json else tell
+
+def _notice(common: Common) -> Callable[[str], None] | None:
+    return None if common.as_json else lambda sentence: error_messages.warn(sentence, as_json=False)
 
 
 def _result(operation: Operation[Any, Any], request: Any, context: Context, common: Common, bar: Any) -> Any:
     if operation.name not in _SAYS_PROBLEMS:
         for problem in context.settings.problems_by_file:
-            print(f"palazzo: {error_messages.one_line(problem)}", file=sys.stderr)
+            error_messages.warn(problem, common.as_json)
     if common.as_json and getattr(request, "raw", False):
         raise UsageError("--raw writes bytes and --json writes a document: give only one of them.")
     writes_bytes = getattr(request, "raw", False) or (operation.name == "export" and str(request.out) == "-")
@@ -183,22 +185,3 @@ def _write_event(operation: Operation[Any, Any], event: object, common: Common) 
     else:
         event_renderer(operation)(Screen(sys.stdout), event)
     sys.stdout.flush()
-
-
-def write_json(result: Any, indent: int | None = 2) -> None:
-    """Write a result as one JSON document on standard output, in UTF-8 whatever the locale.
-
-    On a terminal, characters that would control it or reverse the text are written as escapes; the document means the
-    same.
-    """
-    from palazzo.operations.serialisation import to_json
-    from palazzo.text.visible import escape_controls
-
-    plain = to_json(result)
-    try:
-        document = json.dumps(plain, ensure_ascii=False, indent=indent)
-        content = (escape_controls(document) if sys.stdout.isatty() else document).encode()
-    except UnicodeEncodeError:  # archived text may hold lone surrogates, which JSON writes as escapes
-        content = json.dumps(plain, indent=indent).encode()
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content + b"\n")

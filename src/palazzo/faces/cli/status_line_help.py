@@ -1,28 +1,32 @@
-"""Help of palazzo statusline on the command line; `palazzo.client.status_line` runs it without any of this."""
+"""The command palazzo statusline, for its help and for --json; a host's call is answered by `client/status_line`."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass
 
 from palazzo.client import status_line
-from palazzo.faces.cli import command_binding
 from palazzo.faces.cli.common_options import Common
+from palazzo.faces.cli.local_command import LocalCommand
 
 
-def statusline(
-    context: typer.Context,
-    palace: Annotated[
-        Path | None, typer.Option("--palace", help=command_binding.PALACE_HELP, show_default=False)
-    ] = None,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class StatusLineRequest:
+    """No arguments: the host gives the session on standard input."""
+
+
+def statusline(request: StatusLineRequest, common: Common) -> int:
     """Print one short line for a host to show: the wing, its drawers, what the session received, the last save.
 
     The host gives the session on standard input, as JSON. 'palazzo install claude-code --status-line' makes Claude Code
     run this command. It is quick and never fails; without a running service it says so and starts none.
     """
-    common = context.obj if isinstance(context.obj, Common) else Common()
-    palace_path = palace or common.palace
-    raise typer.Exit(status_line.main(["statusline", *([] if palace_path is None else ["--palace", str(palace_path)])]))
+    arguments = ["statusline", *([] if common.palace is None else ["--palace", str(common.palace)])]
+    if not common.as_json:
+        return status_line.main(arguments)
+    from palazzo.faces.cli.json_output import write_json
+
+    write_json({"line": status_line.current_line(arguments)})
+    return 0
+
+
+COMMAND = LocalCommand("statusline", StatusLineRequest, statusline, examples=("palazzo statusline < session.json",))

@@ -65,4 +65,13 @@ def token_add(context: Context, request: TokenAddRequest) -> TokenAddResult:
 
 
 # Never keyed: a keyed call keeps its result, and this one is a secret.
-OPERATION = Operation("token_add", TokenAddRequest, TokenAddResult, token_add, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "token_add",
+    TokenAddRequest,
+    TokenAddResult,
+    token_add,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo token add laptop --scope write",),
+)

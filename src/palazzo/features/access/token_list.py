@@ -38,4 +38,11 @@ def token_list(context: Context, request: TokenListRequest) -> TokenListResult:
     return TokenListResult(views, sum(token.revoked_at is not None for token in token_rows))
 
 
-OPERATION = Operation("token_list", TokenListRequest, TokenListResult, token_list, scope="admin")
+OPERATION = Operation(
+    "token_list",
+    TokenListRequest,
+    TokenListResult,
+    token_list,
+    scope="admin",
+    examples=("palazzo token list",),
+)

@@ -61,4 +61,12 @@ def _find_token(token_rows: list[Token], name_or_id: str) -> Token:
     return matches[0]
 
 
-OPERATION = Operation("token_revoke", TokenRevokeRequest, TokenRevokeResult, token_revoke, writes=True, scope="admin")
+OPERATION = Operation(
+    "token_revoke",
+    TokenRevokeRequest,
+    TokenRevokeResult,
+    token_revoke,
+    scope="admin",
+    writes=True,
+    examples=("palazzo token revoke laptop",),
+)

@@ -238,4 +238,11 @@ def _list_backups(context: Context) -> tuple[BackupView, ...]:
     )
 
 
-OPERATION = Operation("backup", BackupRequest, BackupResult, backup, scope="admin")
+OPERATION = Operation(
+    "backup",
+    BackupRequest,
+    BackupResult,
+    backup,
+    scope="admin",
+    examples=("palazzo backup", "palazzo backup ~/backups --keep 7"),
+)

@@ -375,9 +375,10 @@ OPERATION = Operation(
     RestoreRequest,
     RestoreResult,
     restore,
+    scope="admin",
     writes=True,
     steps=True,
     destructive=True,
     confirm_request=_confirm_origin,
-    scope="admin",
+    examples=("palazzo restore latest --dry-run", "palazzo restore ~/backups/palace.db"),
 )

@@ -304,4 +304,11 @@ def _example(attempt: ProbeResult) -> Example:
     )
 
 
-OPERATION = Operation("bench", BenchRequest, BenchResult, bench, scope="admin")
+OPERATION = Operation(
+    "bench",
+    BenchRequest,
+    BenchResult,
+    bench,
+    scope="admin",
+    examples=("palazzo bench self", "palazzo bench locomo locomo10.json --limit 200"),
+)

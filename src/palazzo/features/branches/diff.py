@@ -260,4 +260,11 @@ def _line(line: DigestLine) -> LearnedView:
 KINDS = tuple(field.name for field in fields(BranchReport) if field.name != "more")
 """The kinds of learnings, in display order."""
 
-OPERATION = Operation("diff", DiffRequest, DiffResult, diff, scope="read")
+OPERATION = Operation(
+    "diff",
+    DiffRequest,
+    DiffResult,
+    diff,
+    scope="read",
+    examples=("palazzo diff main..feature",),
+)

@@ -409,4 +409,12 @@ def _begins(text: str) -> str:
     return words if len(words) <= _EXCERPT_LENGTH else f"{words[:_EXCERPT_LENGTH]}…"
 
 
-OPERATION = Operation("checkpoint", CheckpointRequest, CheckpointResult, checkpoint, writes=True, scope="write")
+OPERATION = Operation(
+    "checkpoint",
+    CheckpointRequest,
+    CheckpointResult,
+    checkpoint,
+    scope="write",
+    writes=True,
+    examples=("palazzo checkpoint - < session.json",),
+)

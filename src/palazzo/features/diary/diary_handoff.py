@@ -41,7 +41,9 @@ class DiaryHandoffRequest:
             metavar="WING",
         ),
     ] = None
-    entries: Annotated[int, About("Maximum number of entries.")] = ENTRIES
+    entries: Annotated[
+        int, About("Maximum number of entries.", option="--limit", metavar="N", aliases=("--entries",))
+    ] = ENTRIES
     budget: Annotated[int, About("Token limit for the text.", metavar="TOKENS")] = 1500
 
 
@@ -93,7 +95,7 @@ def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandof
     from palazzo.operations.caller_clock import zone
 
     if request.entries < 1 or request.budget < 1:
-        raise UsageError("Both --entries and --budget must be at least 1.")
+        raise UsageError("Both --limit and --budget must be at least 1.")
     receiver = diary_entries.agent_name(request.receiver)
     timezone, now = zone(context), context.now
     palace = context.reading()
@@ -309,4 +311,11 @@ def _age(at: Micros, now: Micros) -> str:
     return f"{number:,} {unit}{'' if number == 1 else 's'} ago"
 
 
-OPERATION = Operation("diary_handoff", DiaryHandoffRequest, DiaryHandoffResult, diary_handoff, scope="read")
+OPERATION = Operation(
+    "diary_handoff",
+    DiaryHandoffRequest,
+    DiaryHandoffResult,
+    diary_handoff,
+    scope="read",
+    examples=("palazzo diary handoff codex claude-code",),
+)

@@ -81,4 +81,11 @@ def _nobody(name: str, near: tuple[str, ...]) -> str:
     return f"{name} has not written in a diary yet.{suggestion}"
 
 
-OPERATION = Operation("diary_read", DiaryReadRequest, DiaryReadResult, diary_read, scope="read")
+OPERATION = Operation(
+    "diary_read",
+    DiaryReadRequest,
+    DiaryReadResult,
+    diary_read,
+    scope="read",
+    examples=("palazzo diary read codex", "palazzo diary read codex --day yesterday"),
+)

@@ -78,4 +78,12 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     return DiaryWriteResult(entry.id, drawers, entry.agent, wing, entry.topic, entry.project, entry.at)
 
 
-OPERATION = Operation("diary_write", DiaryWriteRequest, DiaryWriteResult, diary_write, writes=True, scope="write")
+OPERATION = Operation(
+    "diary_write",
+    DiaryWriteRequest,
+    DiaryWriteResult,
+    diary_write,
+    scope="write",
+    writes=True,
+    examples=('palazzo diary write codex "Moved the retries into the client." --topic retries',),
+)

@@ -46,4 +46,11 @@ def list_agents(context: Context, request: ListAgentsRequest) -> ListAgentsResul
     )
 
 
-OPERATION = Operation("list_agents", ListAgentsRequest, ListAgentsResult, list_agents, scope="read")
+OPERATION = Operation(
+    "list_agents",
+    ListAgentsRequest,
+    ListAgentsResult,
+    list_agents,
+    scope="read",
+    examples=("palazzo list-agents",),
+)

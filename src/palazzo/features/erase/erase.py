@@ -326,5 +326,13 @@ def _describe_request(request: EraseRequest) -> str:
 
 
 OPERATION = Operation(
-    "erase", EraseRequest, EraseResult, erase, writes=True, steps=True, destructive=True, scope="admin"
+    "erase",
+    EraseRequest,
+    EraseResult,
+    erase,
+    scope="admin",
+    writes=True,
+    steps=True,
+    destructive=True,
+    examples=("palazzo erase --match 'sk-live-[0-9a-z]+' --dry-run", "palazzo erase 3f2a91 --certificate erased.json"),
 )

@@ -109,7 +109,8 @@ OPERATION = Operation(
     KgAcceptRequest,
     KgAcceptResult,
     kg_accept,
-    writes=True,
     scope="write",
     view="suggestion_view:kg_accept",
+    writes=True,
+    examples=("palazzo kg accept 3f2a91 8c05d2",),
 )

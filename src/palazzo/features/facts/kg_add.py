@@ -107,4 +107,15 @@ def _near(context: Context, created: list[str]) -> dict[str, tuple[str, ...]]:
     return {name: names for name, names in near_names.items() if names}
 
 
-OPERATION = Operation("kg_add", KgAddRequest, KgAddResult, kg_add, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_add",
+    KgAddRequest,
+    KgAddResult,
+    kg_add,
+    scope="write",
+    writes=True,
+    examples=(
+        "palazzo kg add api 'listens on' 8443 --from 2026-03-01",
+        "palazzo kg add billing 'is owned by' Ada --everywhere",
+    ),
+)

@@ -180,7 +180,8 @@ OPERATION = Operation(
     KgAddManyRequest,
     KgAddManyResult,
     kg_add_many,
+    scope="write",
     writes=True,
     failed=lambda result: bool(result.failed),
-    scope="write",
+    examples=("palazzo kg add-many facts.jsonl",),
 )

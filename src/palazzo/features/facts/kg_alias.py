@@ -80,4 +80,12 @@ def _aliases(context: Context) -> tuple[AliasView, ...]:
         return tuple(AliasView(link.name, beliefs.name(link.entity)) for link in links)
 
 
-OPERATION = Operation("kg_alias", KgAliasRequest, KgAliasResult, kg_alias, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_alias",
+    KgAliasRequest,
+    KgAliasResult,
+    kg_alias,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg alias gateway api", "palazzo kg alias"),
+)

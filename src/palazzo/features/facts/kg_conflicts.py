@@ -154,4 +154,11 @@ def _side(beliefs: Beliefs, side: Claim, now: Micros) -> SideView:
     return SideView(fact, side.item, side.start, side.end, text)
 
 
-OPERATION = Operation("kg_conflicts", KgConflictsRequest, KgConflictsResult, kg_conflicts, scope="read")
+OPERATION = Operation(
+    "kg_conflicts",
+    KgConflictsRequest,
+    KgConflictsResult,
+    kg_conflicts,
+    scope="read",
+    examples=("palazzo kg conflicts",),
+)

@@ -76,4 +76,12 @@ def _resolve(connection: Connection, prefix: str) -> tuple[int, str]:
     return matches[0][0], matches[0][1].hex()
 
 
-OPERATION = Operation("kg_dismiss", KgDismissRequest, KgDismissResult, kg_dismiss, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_dismiss",
+    KgDismissRequest,
+    KgDismissResult,
+    kg_dismiss,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg dismiss 3f2a91",),
+)

@@ -60,4 +60,12 @@ def kg_end(context: Context, request: KgEndRequest) -> KgEndResult:
         return KgEndResult(to_iso(at), views(Beliefs(connection), ended_facts, now))
 
 
-OPERATION = Operation("kg_end", KgEndRequest, KgEndResult, kg_end, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_end",
+    KgEndRequest,
+    KgEndResult,
+    kg_end,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg end api 'listens on' 8443 --at yesterday",),
+)

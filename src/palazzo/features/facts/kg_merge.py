@@ -70,4 +70,12 @@ def _merges(context: Context) -> tuple[MergeView, ...]:
         return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in links)
 
 
-OPERATION = Operation("kg_merge", KgMergeRequest, KgMergeResult, kg_merge, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_merge",
+    KgMergeRequest,
+    KgMergeResult,
+    kg_merge,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg merge api-server api",),
+)

@@ -98,4 +98,12 @@ def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
     )
 
 
-OPERATION = Operation("kg_predicate", KgPredicateRequest, KgPredicateResult, kg_predicate, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_predicate",
+    KgPredicateRequest,
+    KgPredicateResult,
+    kg_predicate,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg predicate", "palazzo kg predicate 'deployed on' --functional"),
+)

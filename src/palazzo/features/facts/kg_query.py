@@ -183,4 +183,11 @@ def check_limit(limit: int) -> None:
         raise UsageError(f"--limit is {limit:,}; it must be between 1 and {MOST_FACTS:,}.")
 
 
-OPERATION = Operation("kg_query", KgQueryRequest, KgQueryResult, kg_query, scope="read")
+OPERATION = Operation(
+    "kg_query",
+    KgQueryRequest,
+    KgQueryResult,
+    kg_query,
+    scope="read",
+    examples=("palazzo kg query api", "palazzo kg query api --as-of 2026-01-01"),
+)

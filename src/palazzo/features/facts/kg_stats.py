@@ -58,4 +58,11 @@ def kg_stats(context: Context, request: KgStatsRequest) -> KgStatsResult:
         )
 
 
-OPERATION = Operation("kg_stats", KgStatsRequest, KgStatsResult, kg_stats, scope="read")
+OPERATION = Operation(
+    "kg_stats",
+    KgStatsRequest,
+    KgStatsResult,
+    kg_stats,
+    scope="read",
+    examples=("palazzo kg stats",),
+)

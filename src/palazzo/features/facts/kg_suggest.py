@@ -142,5 +142,11 @@ def cite(connection: Connection, citations: Sequence[Citation]) -> tuple[Citatio
 
 
 OPERATION = Operation(
-    "kg_suggest", KgSuggestRequest, KgSuggestResult, kg_suggest, scope="read", view="suggestion_view:kg_suggest"
+    "kg_suggest",
+    KgSuggestRequest,
+    KgSuggestResult,
+    kg_suggest,
+    scope="read",
+    view="suggestion_view:kg_suggest",
+    examples=("palazzo kg suggest", "palazzo kg suggest --wing api --limit 5"),
 )

@@ -83,4 +83,12 @@ def kg_supersede(context: Context, request: KgSupersedeRequest) -> KgSupersedeRe
     )
 
 
-OPERATION = Operation("kg_supersede", KgSupersedeRequest, KgSupersedeResult, kg_supersede, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_supersede",
+    KgSupersedeRequest,
+    KgSupersedeResult,
+    kg_supersede,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg supersede api 'listens on' 8443 9443",),
+)

@@ -79,4 +79,11 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
         )
 
 
-OPERATION = Operation("kg_timeline", KgTimelineRequest, KgTimelineResult, kg_timeline, scope="read")
+OPERATION = Operation(
+    "kg_timeline",
+    KgTimelineRequest,
+    KgTimelineResult,
+    kg_timeline,
+    scope="read",
+    examples=("palazzo kg timeline", "palazzo kg timeline api --limit 20"),
+)

@@ -42,4 +42,12 @@ def kg_unmerge(context: Context, request: KgUnmergeRequest) -> KgUnmergeResult:
     return KgUnmergeResult(entity, was, tuple(conflicts))
 
 
-OPERATION = Operation("kg_unmerge", KgUnmergeRequest, KgUnmergeResult, kg_unmerge, writes=True, scope="write")
+OPERATION = Operation(
+    "kg_unmerge",
+    KgUnmergeRequest,
+    KgUnmergeResult,
+    kg_unmerge,
+    scope="write",
+    writes=True,
+    examples=("palazzo kg unmerge api-server",),
+)

@@ -34,7 +34,7 @@ ALIASES = {"claude": "claude-code", "openai-codex": "codex"}
 class InstallRequest:
     """The target, and where to install."""
 
-    target: Annotated[str, About(f"What to install: {', '.join(TARGETS)}.", positional=True)]
+    target: Annotated[str, About(f"What to install: {', '.join(TARGETS)}.", positional=True, values=tuple(TARGETS))]
     directory: Annotated[
         Path | None, About("The directory for the files of mempalace-compat.", positional=True, option="DIR")
     ] = None
@@ -161,5 +161,11 @@ def _check(request: InstallRequest) -> None:
 
 
 OPERATION = Operation(
-    "install", InstallRequest, InstallResult, install, asks=lambda request: request.clean, scope="admin"
+    "install",
+    InstallRequest,
+    InstallResult,
+    install,
+    scope="admin",
+    asks=lambda request: request.clean,
+    examples=("palazzo install claude-code", "palazzo install codex --project --dry-run"),
 )

@@ -67,4 +67,11 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
 
 NAMES: tuple[str, ...] = get_args(Name)
 """All names of instruction texts."""
-OPERATION = Operation("instructions", InstructionsRequest, InstructionsResult, instructions, scope="read")
+OPERATION = Operation(
+    "instructions",
+    InstructionsRequest,
+    InstructionsResult,
+    instructions,
+    scope="read",
+    examples=("palazzo instructions search",),
+)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class UninstallRequest:
     """The targets to uninstall from."""
 
-    target: Annotated[str, About(f"The host to remove Palazzo from: {', '.join(HOSTS)}.", positional=True)]
+    target: Annotated[
+        str, About(f"The host to remove Palazzo from: {', '.join(HOSTS)}.", positional=True, values=tuple(HOSTS))
+    ]
     project: Annotated[bool, About("Remove the entries from this project's files.")] = False
     user: Annotated[bool, About("Remove the entries from your own files; this is the default.")] = False
     dry_run: Annotated[bool, About("Only show what would be removed.")] = False
@@ -48,4 +50,11 @@ def uninstall(context: Context, request: UninstallRequest) -> UninstallResult:
     return UninstallResult(host, tuple(views), request.dry_run)
 
 
-OPERATION = Operation("uninstall", UninstallRequest, UninstallResult, uninstall, scope="admin")
+OPERATION = Operation(
+    "uninstall",
+    UninstallRequest,
+    UninstallResult,
+    uninstall,
+    scope="admin",
+    examples=("palazzo uninstall claude-code --dry-run",),
+)

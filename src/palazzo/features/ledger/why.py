@@ -162,4 +162,11 @@ def _view(injection: Injection, used: dict[tuple[int, int], list[UseView]], agen
     )
 
 
-OPERATION = Operation("why", WhyRequest, WhyResult, why, scope="read")
+OPERATION = Operation(
+    "why",
+    WhyRequest,
+    WhyResult,
+    why,
+    scope="read",
+    examples=("palazzo why 3f2a91",),
+)

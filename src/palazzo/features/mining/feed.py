@@ -212,10 +212,11 @@ OPERATION = Operation(
     FeedRequest,
     FeedResult,
     feed,
+    scope="admin",
+    view="feed_view:feed",
     writes=True,
     steps=True,
     failed=all_failed,
     ignored_options=IGNORED_OPTIONS,
-    scope="admin",
-    view="feed_view:feed",
+    examples=("palazzo feed", "palazzo feed claude-code codex --since 30d --dry-run"),
 )

@@ -125,4 +125,13 @@ def _write_config(root: Path, wing: str, rooms: tuple[str, ...]) -> str:
     return str(path)
 
 
-OPERATION = Operation("init", InitRequest, InitResult, init, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "init",
+    InitRequest,
+    InitResult,
+    init,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo init", "palazzo init ~/src/shop --write-config"),
+)

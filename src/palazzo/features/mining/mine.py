@@ -35,7 +35,9 @@ class MineFilesRequest:
     exclude: Annotated[
         tuple[str, ...], About("Leave out files that match; may be given several times.", metavar="GLOB")
     ] = ()
-    gitignore: Annotated[bool, About("Whether to obey ignore files.")] = True
+    gitignore: Annotated[bool, About("Obey ignore files.", negated_help="Also read what ignore files leave out.")] = (
+        True
+    )
     since: Annotated[
         str | None, About("Only conversations continued since this time: a date, or an age such as 30d.")
     ] = None
@@ -215,9 +217,10 @@ OPERATION = Operation(
     MineFilesRequest,
     MineResult,
     mine,
+    scope="admin",
     writes=True,
     steps=True,
     failed=all_failed,
     ignored_options=IGNORED_OPTIONS,
-    scope="admin",
+    examples=("palazzo mine docs", "palazzo mine ~/exports/chatgpt.zip --mode convos --dry-run"),
 )

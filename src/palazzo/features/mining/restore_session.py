@@ -198,4 +198,11 @@ def _is_there(path: Path) -> PalazzoError:
     )
 
 
-OPERATION = Operation("restore_session", RestoreSessionRequest, RestoreSessionResult, restore_session, scope="admin")
+OPERATION = Operation(
+    "restore_session",
+    RestoreSessionRequest,
+    RestoreSessionResult,
+    restore_session,
+    scope="admin",
+    examples=("palazzo restore-session 3f2a91 ~/.claude/projects --dry-run",),
+)

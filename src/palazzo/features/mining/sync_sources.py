@@ -209,4 +209,12 @@ def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
     return change
 
 
-OPERATION = Operation("sync_sources", SyncSourcesRequest, SyncSourcesResult, sync_sources, writes=True, scope="admin")
+OPERATION = Operation(
+    "sync_sources",
+    SyncSourcesRequest,
+    SyncSourcesResult,
+    sync_sources,
+    scope="admin",
+    writes=True,
+    examples=("palazzo sync-sources", "palazzo sync-sources docs --apply"),
+)

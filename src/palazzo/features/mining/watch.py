@@ -125,4 +125,13 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-OPERATION = Operation("watch", WatchRequest, WatchResult, watch, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "watch",
+    WatchRequest,
+    WatchResult,
+    watch,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo watch", "palazzo watch ~/notes"),
+)

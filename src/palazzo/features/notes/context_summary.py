@@ -88,5 +88,11 @@ def _nearest(context: Context, wing: str | None, topic: str) -> list[int]:
 
 
 OPERATION = Operation(
-    "context_summary", ContextSummaryRequest, ContextSummaryResult, context_summary, warm=True, scope="read"
+    "context_summary",
+    ContextSummaryRequest,
+    ContextSummaryResult,
+    context_summary,
+    scope="read",
+    warm=True,
+    examples=("palazzo context-summary", "palazzo context-summary retries --limit 3"),
 )

@@ -115,4 +115,13 @@ def _sample(connection: Connection, ids: Sequence[str]) -> tuple[tuple[str, str]
     return tuple((drawer.id, " ".join(drawer.text[:400].split())[:80]) for drawer in drawers)
 
 
-OPERATION = Operation("forget", ForgetRequest, ForgetResult, forget, writes=True, destructive=True, scope="write")
+OPERATION = Operation(
+    "forget",
+    ForgetRequest,
+    ForgetResult,
+    forget,
+    scope="write",
+    writes=True,
+    destructive=True,
+    examples=("palazzo forget 3f2a91", "palazzo rm --source docs/old.md --dry-run"),
+)

@@ -202,4 +202,15 @@ def room_to_file_in(context: Context, room: str | None, text: str) -> str:
     return NOTES if room_name == CONVERSATIONS else room_name
 
 
-OPERATION = Operation("remember", RememberRequest, RememberResult, remember, writes=True, scope="write")
+OPERATION = Operation(
+    "remember",
+    RememberRequest,
+    RememberResult,
+    remember,
+    scope="write",
+    writes=True,
+    examples=(
+        'palazzo remember "We chose SQLite: it needs no server." --kind decision',
+        "git log -1 | palazzo remember - --tag release",
+    ),
+)

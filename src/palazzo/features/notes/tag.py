@@ -108,4 +108,12 @@ def _list_tags(context: Context, request: TagRequest) -> TagResult:
     return TagResult("list", (), tuple(TagCount(name, count, rule_tags.by_rule(name)) for name, count in tag_counts))
 
 
-OPERATION = Operation("tag", TagRequest, TagResult, tag, writes=True, scope="write")
+OPERATION = Operation(
+    "tag",
+    TagRequest,
+    TagResult,
+    tag,
+    scope="write",
+    writes=True,
+    examples=("palazzo tag add storage 3f2a91", "palazzo tag list"),
+)

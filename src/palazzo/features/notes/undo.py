@@ -101,4 +101,12 @@ def _change(group: Group, undoes: str | None) -> Change:
     )
 
 
-OPERATION = Operation("undo", UndoRequest, UndoResult, undo, writes=True, scope="write")
+OPERATION = Operation(
+    "undo",
+    UndoRequest,
+    UndoResult,
+    undo,
+    scope="write",
+    writes=True,
+    examples=("palazzo undo", "palazzo undo --list"),
+)

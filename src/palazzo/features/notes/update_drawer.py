@@ -30,9 +30,15 @@ class UpdateDrawerRequest:
     """The drawer, its new text, and its new place."""
 
     id: Annotated[str, About("Id or id prefix of a drawer or a note.", positional=True)]
-    text: Annotated[str | None, About("The new text. The old text is kept, but no longer found.", metavar="TEXT")] = (
-        None
-    )
+    text: Annotated[
+        str | None,
+        About(
+            "The new text; - reads it from standard input. The old text is kept, but no longer found.",
+            positional=True,
+            stdin=True,
+            aliases=("--text",),
+        ),
+    ] = None
     wing: Annotated[str | None, About("Move it to this wing.")] = None
     room: Annotated[str | None, About("Move it to this room.")] = None
     by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
@@ -69,7 +75,7 @@ def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawe
     from palazzo.archive import archive_reader
 
     if request.text is None and request.wing is None and request.room is None and not request.still_holds:
-        raise UsageError("Name what to change: --text, --wing, --room or --still-holds.")
+        raise UsageError("Nothing to change: give the new text, --wing, --room or --still-holds.")
     with context.reading().database.snapshot() as connection:
         drawers = _read_drawers(connection, request.id)
     place = _place(context, request, drawers[0])
@@ -243,5 +249,14 @@ def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group
 
 
 OPERATION = Operation(
-    "update_drawer", UpdateDrawerRequest, UpdateDrawerResult, update_drawer, writes=True, scope="write"
+    "update_drawer",
+    UpdateDrawerRequest,
+    UpdateDrawerResult,
+    update_drawer,
+    scope="write",
+    writes=True,
+    examples=(
+        'palazzo update-drawer 3f2a91 "The API listens on port 9443."',
+        "palazzo update-drawer 3f2a91 --room deploy",
+    ),
 )

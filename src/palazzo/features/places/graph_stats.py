@@ -67,4 +67,11 @@ def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResul
     )
 
 
-OPERATION = Operation("graph_stats", GraphStatsRequest, GraphStatsResult, graph_stats, scope="read")
+OPERATION = Operation(
+    "graph_stats",
+    GraphStatsRequest,
+    GraphStatsResult,
+    graph_stats,
+    scope="read",
+    examples=("palazzo graph-stats",),
+)

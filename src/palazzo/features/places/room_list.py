@@ -66,4 +66,11 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
     )
 
 
-OPERATION = Operation("room_list", RoomListRequest, RoomListResult, room_list, scope="read")
+OPERATION = Operation(
+    "room_list",
+    RoomListRequest,
+    RoomListResult,
+    room_list,
+    scope="read",
+    examples=("palazzo room list --wing api",),
+)

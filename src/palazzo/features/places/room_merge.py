@@ -56,4 +56,12 @@ def room_merge(context: Context, request: RoomMergeRequest) -> RoomMergeResult:
     return RoomMergeResult(place.wing, place.room, was)
 
 
-OPERATION = Operation("room_merge", RoomMergeRequest, RoomMergeResult, room_merge, writes=True, scope="admin")
+OPERATION = Operation(
+    "room_merge",
+    RoomMergeRequest,
+    RoomMergeResult,
+    room_merge,
+    scope="admin",
+    writes=True,
+    examples=("palazzo room merge api/deploys api/deploy",),
+)

@@ -65,4 +65,12 @@ def _make_wing(connection: Connection, name: str) -> Wing:
     return place_names.Wing(place_rows.wing_id(connection, name), name)
 
 
-OPERATION = Operation("room_move", RoomMoveRequest, RoomMoveResult, room_move, writes=True, scope="admin")
+OPERATION = Operation(
+    "room_move",
+    RoomMoveRequest,
+    RoomMoveResult,
+    room_move,
+    scope="admin",
+    writes=True,
+    examples=("palazzo room move api/billing payments --new",),
+)

@@ -48,4 +48,12 @@ def room_rename(context: Context, request: RoomRenameRequest) -> RoomRenameResul
     return RoomRenameResult(place.wing, place.room, room.place.room)
 
 
-OPERATION = Operation("room_rename", RoomRenameRequest, RoomRenameResult, room_rename, writes=True, scope="admin")
+OPERATION = Operation(
+    "room_rename",
+    RoomRenameRequest,
+    RoomRenameResult,
+    room_rename,
+    scope="admin",
+    writes=True,
+    examples=("palazzo room rename api/misc deploy",),
+)

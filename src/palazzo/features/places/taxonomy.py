@@ -72,4 +72,11 @@ def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
     return TaxonomyResult(wings, sum(wing_view.drawers for wing_view in wings.values()), dug)
 
 
-OPERATION = Operation("taxonomy", TaxonomyRequest, TaxonomyResult, taxonomy, scope="read")
+OPERATION = Operation(
+    "taxonomy",
+    TaxonomyRequest,
+    TaxonomyResult,
+    taxonomy,
+    scope="read",
+    examples=("palazzo taxonomy --wing api",),
+)

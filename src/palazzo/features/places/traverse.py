@@ -80,4 +80,11 @@ def _start(context: Context, connection: Connection, room_name: str) -> list[int
     return [room.row for room in alike]
 
 
-OPERATION = Operation("traverse", TraverseRequest, TraverseResult, traverse, scope="read")
+OPERATION = Operation(
+    "traverse",
+    TraverseRequest,
+    TraverseResult,
+    traverse,
+    scope="read",
+    examples=("palazzo traverse api/auth --hops 3",),
+)

@@ -72,4 +72,12 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
     return TunnelAddResult(tunnel_view(tunnel), new)
 
 
-OPERATION = Operation("tunnel_add", TunnelAddRequest, TunnelAddResult, tunnel_add, writes=True, scope="write")
+OPERATION = Operation(
+    "tunnel_add",
+    TunnelAddRequest,
+    TunnelAddResult,
+    tunnel_add,
+    scope="write",
+    writes=True,
+    examples=("palazzo tunnel add api/auth web/login --label 'same tokens'",),
+)

@@ -59,4 +59,11 @@ def tunnel_find(context: Context, request: TunnelFindRequest) -> TunnelFindResul
         )
 
 
-OPERATION = Operation("tunnel_find", TunnelFindRequest, TunnelFindResult, tunnel_find, scope="read")
+OPERATION = Operation(
+    "tunnel_find",
+    TunnelFindRequest,
+    TunnelFindResult,
+    tunnel_find,
+    scope="read",
+    examples=("palazzo tunnel find", "palazzo tunnel find api web"),
+)

@@ -82,4 +82,11 @@ def _view_tunnel(
     return FollowedView(direction, end.place.wing, end.place.room, label, uid, previews)
 
 
-OPERATION = Operation("tunnel_follow", TunnelFollowRequest, TunnelFollowResult, tunnel_follow, scope="read")
+OPERATION = Operation(
+    "tunnel_follow",
+    TunnelFollowRequest,
+    TunnelFollowResult,
+    tunnel_follow,
+    scope="read",
+    examples=("palazzo tunnel follow api/auth",),
+)

@@ -38,4 +38,11 @@ def tunnel_list(context: Context, request: TunnelListRequest) -> TunnelListResul
         )
 
 
-OPERATION = Operation("tunnel_list", TunnelListRequest, TunnelListResult, tunnel_list, scope="read")
+OPERATION = Operation(
+    "tunnel_list",
+    TunnelListRequest,
+    TunnelListResult,
+    tunnel_list,
+    scope="read",
+    examples=("palazzo tunnel list --wing api",),
+)

@@ -43,5 +43,11 @@ def tunnel_remove(context: Context, request: TunnelRemoveRequest) -> TunnelRemov
 
 
 OPERATION = Operation(
-    "tunnel_remove", TunnelRemoveRequest, TunnelRemoveResult, tunnel_remove, writes=True, scope="write"
+    "tunnel_remove",
+    TunnelRemoveRequest,
+    TunnelRemoveResult,
+    tunnel_remove,
+    scope="write",
+    writes=True,
+    examples=("palazzo tunnel remove 3f2a91",),
 )

@@ -57,4 +57,11 @@ def wing_list(context: Context, request: WingListRequest) -> WingListResult:
     )
 
 
-OPERATION = Operation("wing_list", WingListRequest, WingListResult, wing_list, scope="read")
+OPERATION = Operation(
+    "wing_list",
+    WingListRequest,
+    WingListResult,
+    wing_list,
+    scope="read",
+    examples=("palazzo wing list",),
+)

@@ -58,4 +58,12 @@ def wing_merge(context: Context, request: WingMergeRequest) -> WingMergeResult:
     return WingMergeResult(into.name, wing.name, rooms, tuple(private))
 
 
-OPERATION = Operation("wing_merge", WingMergeRequest, WingMergeResult, wing_merge, writes=True, scope="admin")
+OPERATION = Operation(
+    "wing_merge",
+    WingMergeRequest,
+    WingMergeResult,
+    wing_merge,
+    scope="admin",
+    writes=True,
+    examples=("palazzo wing merge old-api api",),
+)

@@ -48,4 +48,12 @@ def wing_rename(context: Context, request: WingRenameRequest) -> WingRenameResul
     return WingRenameResult(name, wing.name)
 
 
-OPERATION = Operation("wing_rename", WingRenameRequest, WingRenameResult, wing_rename, writes=True, scope="admin")
+OPERATION = Operation(
+    "wing_rename",
+    WingRenameRequest,
+    WingRenameResult,
+    wing_rename,
+    scope="admin",
+    writes=True,
+    examples=("palazzo wing rename shop store",),
+)

@@ -263,6 +263,7 @@ OPERATION = Operation(
     ExportRequest,
     ExportResult,
     export,
-    failed=lambda result: result.salvage is not None and not result.salvage.is_whole,
     scope="admin",
+    failed=lambda result: result.salvage is not None and not result.salvage.is_whole,
+    examples=("palazzo export palace.jsonl.zst", "palazzo export pages --format markdown --wing api"),
 )

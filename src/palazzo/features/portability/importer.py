@@ -439,9 +439,10 @@ OPERATION = Operation(
     ImportRequest,
     ImportResult,
     import_,
+    scope="admin",
+    view="view:import_",
     writes=True,
     steps=True,
     asks=_asks,
-    scope="admin",
-    view="view:import_",
+    examples=("palazzo import palace.jsonl.zst --trust user", "palazzo import ~/.mempalace --from mempalace --dry-run"),
 )

@@ -93,4 +93,5 @@ OPERATION = Operation(
     check_duplicate,
     scope="read",
     view="list_view:check_duplicate",
+    examples=('palazzo check-duplicate "The API listens on port 8443."', "palazzo check-duplicate - < note.txt"),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.features.search.drawer_rows import DrawerRow
-from palazzo.operations.filters import FiledAs, InRoom, InWing, MinImportance, OfKind, Since, Until, WithTags
+from palazzo.operations.filters import UNTIL_HELP, FiledAs, InRoom, InWing, MinImportance, OfKind, Since, WithTags
 from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ListDrawersRequest:
     filed_as: FiledAs = ()
     tags: WithTags = ()
     since: Since = None
-    before: Until = None
+    until: Annotated[str | None, About(UNTIL_HELP, aliases=("--before",))] = None
     min_importance: MinImportance = None
     limit: Annotated[int, About("Maximum number of drawers.")] = 20
     offset: Annotated[int, About("Number of newest drawers to skip.")] = 0
@@ -55,9 +55,9 @@ def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersRe
     _check(request)
     search.check_importance(request.min_importance)
     since = moment(request.since, context.now, "--since")
-    end_time = moment(request.before, context.now, "--before")
+    end_time = moment(request.until, context.now, "--until")
     if since is not None and end_time is not None and since >= end_time:
-        raise UsageError("The time range is inverted: --since must be before --before.")
+        raise UsageError("The time range is inverted: --since must be before --until.")
     with context.reading().database.snapshot() as connection:
         wing, room = check_place(connection, request.wing, request.room, context.notice)
         drawer_filter = drawer_listing.Listing(
@@ -82,5 +82,11 @@ def _check(request: ListDrawersRequest) -> None:
 
 
 OPERATION = Operation(
-    "list_drawers", ListDrawersRequest, ListDrawersResult, list_drawers, scope="read", view="list_view:list_drawers"
+    "list_drawers",
+    ListDrawersRequest,
+    ListDrawersResult,
+    list_drawers,
+    scope="read",
+    view="list_view:list_drawers",
+    examples=("palazzo ls --wing api --limit 10", "palazzo list-drawers --kind note --since monday"),
 )

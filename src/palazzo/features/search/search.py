@@ -393,4 +393,12 @@ def _turns(turns: Sequence[Turn]) -> tuple[TurnView, ...]:
     return tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in turns)
 
 
-OPERATION = Operation("search", SearchRequest, SearchResult, search, warm=True, scope="read")
+OPERATION = Operation(
+    "search",
+    SearchRequest,
+    SearchResult,
+    search,
+    scope="read",
+    warm=True,
+    examples=('palazzo search "why do retries double"', "palazzo search E0432 --wing api --since 30d --json"),
+)

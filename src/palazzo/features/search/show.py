@@ -380,4 +380,12 @@ def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> ShowEntry
     )
 
 
-OPERATION = Operation("show", ShowRequest, ShowResult, show, warm=True, scope="read")
+OPERATION = Operation(
+    "show",
+    ShowRequest,
+    ShowResult,
+    show,
+    scope="read",
+    warm=True,
+    examples=("palazzo show 3f2a91", "palazzo show 3f2a91 --context 2"),
+)

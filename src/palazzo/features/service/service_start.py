@@ -41,4 +41,11 @@ def service_start(context: Context, request: ServiceStartRequest) -> ServiceStar
     return ServiceStartResult(new_state.pid != old_state.pid, new_state)
 
 
-OPERATION = Operation("service_start", ServiceStartRequest, ServiceStartResult, service_start, scope="admin")
+OPERATION = Operation(
+    "service_start",
+    ServiceStartRequest,
+    ServiceStartResult,
+    service_start,
+    scope="admin",
+    examples=("palazzo service start", "palazzo service start --print-unit systemd"),
+)

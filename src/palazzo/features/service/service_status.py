@@ -69,4 +69,11 @@ def _trouble(context: Context) -> str:
     )
 
 
-OPERATION = Operation("service_status", ServiceStatusRequest, ServiceStatusResult, service_status, scope="admin")
+OPERATION = Operation(
+    "service_status",
+    ServiceStatusRequest,
+    ServiceStatusResult,
+    service_status,
+    scope="admin",
+    examples=("palazzo service status --json",),
+)

@@ -74,4 +74,11 @@ def stop_at(address: Address) -> int | None:
     return int(answer["pid"])
 
 
-OPERATION = Operation("service_stop", ServiceStopRequest, ServiceStopResult, service_stop, scope="admin")
+OPERATION = Operation(
+    "service_stop",
+    ServiceStopRequest,
+    ServiceStopResult,
+    service_stop,
+    scope="admin",
+    examples=("palazzo service stop",),
+)

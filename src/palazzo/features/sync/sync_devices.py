@@ -153,5 +153,12 @@ def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micr
 
 
 OPERATION = Operation(
-    "sync_devices", SyncDevicesRequest, SyncDevicesResult, sync_devices, writes=True, steps=True, scope="admin"
+    "sync_devices",
+    SyncDevicesRequest,
+    SyncDevicesResult,
+    sync_devices,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo sync devices", "palazzo sync devices trust laptop --may change"),
 )

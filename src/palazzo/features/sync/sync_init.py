@@ -421,4 +421,16 @@ def _result(
 
 
 # Never keyed: a keyed call keeps what it was asked, and that may be a passphrase.
-OPERATION = Operation("sync_init", SyncInitRequest, SyncInitResult, sync_init, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "sync_init",
+    SyncInitRequest,
+    SyncInitResult,
+    sync_init,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=(
+        "palazzo sync init ~/Dropbox/palace",
+        "palazzo sync init git@example.org:ada/palace.git --seal passphrase",
+    ),
+)

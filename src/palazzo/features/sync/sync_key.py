@@ -53,4 +53,13 @@ def sync_key(context: Context, request: SyncKeyRequest) -> SyncKeyResult:
     return SyncKeyResult(str(target), shared.palace)
 
 
-OPERATION = Operation("sync_key", SyncKeyRequest, SyncKeyResult, sync_key, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "sync_key",
+    SyncKeyRequest,
+    SyncKeyResult,
+    sync_key,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo sync key palace.key",),
+)

@@ -44,4 +44,13 @@ def sync_now(context: Context, request: SyncNowRequest) -> SyncNowResult:
     return SyncNowResult(pull_views, push_views, removed, mend)
 
 
-OPERATION = Operation("sync_now", SyncNowRequest, SyncNowResult, sync_now, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "sync_now",
+    SyncNowRequest,
+    SyncNowResult,
+    sync_now,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo sync now",),
+)

@@ -112,4 +112,12 @@ def _resolve_private_wing(connection: Connection, name: str, wing: int) -> int:
     return parts[0].row if parts else wing
 
 
-OPERATION = Operation("sync_private", SyncPrivateRequest, SyncPrivateResult, sync_private, writes=True, scope="admin")
+OPERATION = Operation(
+    "sync_private",
+    SyncPrivateRequest,
+    SyncPrivateResult,
+    sync_private,
+    scope="admin",
+    writes=True,
+    examples=("palazzo sync private diary-ada", "palazzo sync private"),
+)

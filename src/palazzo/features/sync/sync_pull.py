@@ -136,4 +136,13 @@ def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return removed, files_to_mend
 
 
-OPERATION = Operation("sync_pull", SyncPullRequest, SyncPullResult, sync_pull, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "sync_pull",
+    SyncPullRequest,
+    SyncPullResult,
+    sync_pull,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo sync pull",),
+)

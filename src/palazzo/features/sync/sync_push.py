@@ -94,4 +94,13 @@ def push_to(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pushe
     )
 
 
-OPERATION = Operation("sync_push", SyncPushRequest, SyncPushResult, sync_push, writes=True, steps=True, scope="admin")
+OPERATION = Operation(
+    "sync_push",
+    SyncPushRequest,
+    SyncPushResult,
+    sync_push,
+    scope="admin",
+    writes=True,
+    steps=True,
+    examples=("palazzo sync push --dry-run",),
+)

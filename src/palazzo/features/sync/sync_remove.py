@@ -40,4 +40,12 @@ def sync_remove(context: Context, request: SyncRemoveRequest) -> SyncRemoveResul
     return SyncRemoveResult(remote.name, without_password(remote.address))
 
 
-OPERATION = Operation("sync_remove", SyncRemoveRequest, SyncRemoveResult, sync_remove, writes=True, scope="admin")
+OPERATION = Operation(
+    "sync_remove",
+    SyncRemoveRequest,
+    SyncRemoveResult,
+    sync_remove,
+    scope="admin",
+    writes=True,
+    examples=("palazzo sync remove default",),
+)

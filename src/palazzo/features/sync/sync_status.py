@@ -192,4 +192,11 @@ def _status(connection: Connection, remote: RemoteRow, new: int | None) -> Remot
     )
 
 
-OPERATION = Operation("sync_status", SyncStatusRequest, SyncStatusResult, sync_status, scope="read")
+OPERATION = Operation(
+    "sync_status",
+    SyncStatusRequest,
+    SyncStatusResult,
+    sync_status,
+    scope="read",
+    examples=("palazzo sync status --look",),
+)

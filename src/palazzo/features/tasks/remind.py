@@ -138,4 +138,15 @@ def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
     return stored_path, "" if path.exists() else f"{stored_path} does not exist yet; the reminder waits for it."
 
 
-OPERATION = Operation("remind", RemindRequest, RemindResult, remind, writes=True, scope="write")
+OPERATION = Operation(
+    "remind",
+    RemindRequest,
+    RemindResult,
+    remind,
+    scope="write",
+    writes=True,
+    examples=(
+        "palazzo remind \"Call the host\" --at 'tomorrow 9:00'",
+        'palazzo remind "Keep the order of imports" --on-file src/main.py',
+    ),
+)

@@ -99,4 +99,12 @@ def _close_reminders(context: Context, request: RemindersRequest) -> RemindersRe
     return RemindersResult(request.action, views, earlier_views, 0)
 
 
-OPERATION = Operation("reminders", RemindersRequest, RemindersResult, reminders, writes=True, scope="write")
+OPERATION = Operation(
+    "reminders",
+    RemindersRequest,
+    RemindersResult,
+    reminders,
+    scope="write",
+    writes=True,
+    examples=("palazzo reminders", "palazzo reminders done 3f2a91"),
+)

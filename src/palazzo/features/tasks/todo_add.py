@@ -58,4 +58,12 @@ def todo_add(context: Context, request: TodoAddRequest) -> TodoAddResult:
         return TodoAddResult(todo_view(task, context.now), tuple(archive_reader.drawers_of_item(connection, task.item)))
 
 
-OPERATION = Operation("todo_add", TodoAddRequest, TodoAddResult, todo_add, writes=True, scope="write")
+OPERATION = Operation(
+    "todo_add",
+    TodoAddRequest,
+    TodoAddResult,
+    todo_add,
+    scope="write",
+    writes=True,
+    examples=('palazzo todo add "Renew the certificate" --due friday',),
+)

@@ -47,4 +47,12 @@ def todo_done(context: Context, request: TodoDoneRequest) -> TodoDoneResult:
     )
 
 
-OPERATION = Operation("todo_done", TodoDoneRequest, TodoDoneResult, todo_done, writes=True, scope="write")
+OPERATION = Operation(
+    "todo_done",
+    TodoDoneRequest,
+    TodoDoneResult,
+    todo_done,
+    scope="write",
+    writes=True,
+    examples=("palazzo todo done 3f2a91",),
+)

@@ -47,4 +47,12 @@ def todo_drop(context: Context, request: TodoDropRequest) -> TodoDropResult:
     )
 
 
-OPERATION = Operation("todo_drop", TodoDropRequest, TodoDropResult, todo_drop, writes=True, scope="write")
+OPERATION = Operation(
+    "todo_drop",
+    TodoDropRequest,
+    TodoDropResult,
+    todo_drop,
+    scope="write",
+    writes=True,
+    examples=("palazzo todo drop 3f2a91",),
+)

@@ -61,4 +61,11 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
     return TodoListResult(wing, views, sum(view.state == "open" for view in views), as_of_text)
 
 
-OPERATION = Operation("todo_list", TodoListRequest, TodoListResult, todo_list, scope="read")
+OPERATION = Operation(
+    "todo_list",
+    TodoListRequest,
+    TodoListResult,
+    todo_list,
+    scope="read",
+    examples=("palazzo todo list", "palazzo todo list --everywhere --all"),
+)

@@ -71,6 +71,7 @@ OPERATION = Operation(
     QuarantineApproveRequest,
     QuarantineApproveResult,
     quarantine_approve,
-    writes=True,
     scope="admin",
+    writes=True,
+    examples=("palazzo quarantine approve 3f2a91",),
 )

@@ -44,5 +44,11 @@ def quarantine_drop(context: Context, request: QuarantineDropRequest) -> Quarant
 
 
 OPERATION = Operation(
-    "quarantine_drop", QuarantineDropRequest, QuarantineDropResult, quarantine_drop, writes=True, scope="admin"
+    "quarantine_drop",
+    QuarantineDropRequest,
+    QuarantineDropResult,
+    quarantine_drop,
+    scope="admin",
+    writes=True,
+    examples=("palazzo quarantine drop 3f2a91 8c05d2",),
 )

@@ -141,4 +141,11 @@ def _origins(connection: Connection) -> tuple[OriginView, ...]:
     return tuple(sorted(views_by_origin.values(), key=lambda one: -one.last_at))
 
 
-OPERATION = Operation("quarantine_list", QuarantineListRequest, QuarantineListResult, quarantine_list, scope="read")
+OPERATION = Operation(
+    "quarantine_list",
+    QuarantineListRequest,
+    QuarantineListResult,
+    quarantine_list,
+    scope="read",
+    examples=("palazzo quarantine list", "palazzo quarantine list --all"),
+)

@@ -237,4 +237,12 @@ def _command(*words: str) -> str:
     return shlex.join(["palazzo", *words])
 
 
-OPERATION = Operation("audit", AuditRequest, AuditResult, audit, scope="read", view="tidy_view:audit")
+OPERATION = Operation(
+    "audit",
+    AuditRequest,
+    AuditResult,
+    audit,
+    scope="read",
+    view="tidy_view:audit",
+    examples=("palazzo audit",),
+)

@@ -150,8 +150,9 @@ OPERATION = Operation(
     CleanupRequest,
     CleanupResult,
     cleanup,
-    writes=True,
-    destructive=True,
     scope="admin",
     view="tidy_view:cleanup",
+    writes=True,
+    destructive=True,
+    examples=("palazzo cleanup --dry-run", "palazzo cleanup --wing api --threshold 0.1"),
 )

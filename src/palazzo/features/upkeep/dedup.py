@@ -156,5 +156,13 @@ def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
 
 
 OPERATION = Operation(
-    "dedup", DedupRequest, DedupResult, dedup, writes=True, destructive=True, scope="admin", view="tidy_view:dedup"
+    "dedup",
+    DedupRequest,
+    DedupResult,
+    dedup,
+    scope="admin",
+    view="tidy_view:dedup",
+    writes=True,
+    destructive=True,
+    examples=("palazzo dedup --dry-run", "palazzo dedup --wing api --threshold 0.9"),
 )

@@ -45,7 +45,13 @@ class DoctorRequest:
     """Checks to run in addition to the standard ones."""
 
     secrets: Annotated[bool, About("Also check everything archived for secrets, with today's rules.")] = False
-    canaries: Annotated[bool, About("Start the programs configured in hosts, to check that they answer.")] = True
+    canaries: Annotated[
+        bool,
+        About(
+            "Start the programs configured in hosts, to check that they answer.",
+            negated_help="Do not start the programs configured in hosts to check that they answer.",
+        ),
+    ] = True
     fix: Annotated[bool, About("Fix what needs no confirmation, and check again.")] = False
 
 
@@ -432,4 +438,12 @@ _LOOKS: tuple[Callable[[Context], Iterator[Diagnosis]], ...] = (
     _hosts,
 )
 
-OPERATION = Operation("doctor", DoctorRequest, DoctorResult, doctor, failed=lambda result: not result.ok, scope="read")
+OPERATION = Operation(
+    "doctor",
+    DoctorRequest,
+    DoctorResult,
+    doctor,
+    scope="read",
+    failed=lambda result: not result.ok,
+    examples=("palazzo doctor", "palazzo doctor --fix"),
+)

@@ -90,4 +90,11 @@ def _names(connection: Connection, wing: str | None, limit: int) -> tuple[NameCo
     )
 
 
-OPERATION = Operation("memory_stats", MemoryStatsRequest, MemoryStatsResult, memory_stats, scope="read")
+OPERATION = Operation(
+    "memory_stats",
+    MemoryStatsRequest,
+    MemoryStatsResult,
+    memory_stats,
+    scope="read",
+    examples=("palazzo memory-stats --wing api",),
+)

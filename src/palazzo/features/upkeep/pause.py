@@ -19,7 +19,11 @@ class PauseRequest:
 
     duration: Annotated[
         str | None,
-        About("How long (30m, 2 hours), or until when (17:00, tomorrow 9:00).", option="--for", metavar="T"),
+        About(
+            "How long (30m, 2 hours), or until when (17:00, tomorrow 9:00); without it, until 'palazzo resume'.",
+            positional=True,
+            aliases=("--for",),
+        ),
     ] = None
 
 
@@ -42,11 +46,18 @@ def pause(context: Context, request: PauseRequest) -> PauseResult:
 
     until = None
     if request.duration is not None:
-        until = to_come(context, "--for", request.duration).start
+        until = to_come(context, "DURATION", request.duration).start
         if until <= context.now:
-            raise UsageError(f"--for: '{request.duration}' has already passed; give a future time, such as 2h.")
+            raise UsageError(f"'{request.duration}' has already passed; give a future time, such as 2h.")
     pause_state.begin(context, until)
     return PauseResult(str(context.palace_path), until)
 
 
-OPERATION = Operation("pause", PauseRequest, PauseResult, pause, scope="admin")
+OPERATION = Operation(
+    "pause",
+    PauseRequest,
+    PauseResult,
+    pause,
+    scope="admin",
+    examples=("palazzo pause 1h", "palazzo pause 'tomorrow 9:00'"),
+)

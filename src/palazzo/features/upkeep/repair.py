@@ -170,8 +170,9 @@ OPERATION = Operation(
     RepairRequest,
     RepairResult,
     repair,
+    scope="admin",
     writes=True,
     steps=True,
     failed=lambda result: not result.ok,
-    scope="admin",
+    examples=("palazzo repair", "palazzo repair --rebuild fts --dry-run"),
 )

@@ -32,4 +32,11 @@ def resume(context: Context, request: ResumeRequest) -> ResumeResult:
     return ResumeResult(str(context.palace_path), pause_state.end(context), context.settings.flag("off"))
 
 
-OPERATION = Operation("resume", ResumeRequest, ResumeResult, resume, scope="admin")
+OPERATION = Operation(
+    "resume",
+    ResumeRequest,
+    ResumeResult,
+    resume,
+    scope="admin",
+    examples=("palazzo resume",),
+)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class SettingsRequest:
     """No arguments for all settings; `get KEY` for one; `set KEY VALUE` to write one."""
 
-    action: Annotated[str | None, About("get or set. Default: get.", positional=True)] = None
+    action: Annotated[str | None, About("get or set. Default: get.", positional=True, values=("get", "set"))] = None
     key: Annotated[str | None, About("Name of the setting.", positional=True)] = None
     value: Annotated[str | None, About("The new value; a list is separated by commas.", positional=True)] = None
 
@@ -87,4 +87,11 @@ def _view(effective: Effective) -> SettingView:
     return SettingView(key.name, value, effective.origin, key.default, key.constraint, key.help, effective.display_text)
 
 
-OPERATION = Operation("settings", SettingsRequest, SettingsResult, settings, scope="admin")
+OPERATION = Operation(
+    "settings",
+    SettingsRequest,
+    SettingsResult,
+    settings,
+    scope="admin",
+    examples=("palazzo settings", "palazzo settings set save_interval 20"),
+)

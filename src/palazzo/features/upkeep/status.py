@@ -247,4 +247,11 @@ def configured_embedder(context: Context) -> str:
     return MiniLM.id
 
 
-OPERATION = Operation("status", StatusRequest, StatusResult, status, scope="read")
+OPERATION = Operation(
+    "status",
+    StatusRequest,
+    StatusResult,
+    status,
+    scope="read",
+    examples=("palazzo status", "palazzo status --as-of 'last month'"),
+)

@@ -60,4 +60,12 @@ def result_of(checks: list[Check]) -> VerifyResult:
     return VerifyResult(all(view.ok for view in views), views)
 
 
-OPERATION = Operation("verify", VerifyRequest, VerifyResult, verify, failed=lambda result: not result.ok, scope="admin")
+OPERATION = Operation(
+    "verify",
+    VerifyRequest,
+    VerifyResult,
+    verify,
+    scope="admin",
+    failed=lambda result: not result.ok,
+    examples=("palazzo verify",),
+)

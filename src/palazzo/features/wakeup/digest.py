@@ -136,4 +136,12 @@ def _quote(connection: Connection, quote: Quote) -> QuoteView:
     return QuoteView(quote.text, drawer, quote.item, quote.start, quote.end)
 
 
-OPERATION = Operation("digest", DigestRequest, DigestResult, digest, scope="read", view="digest_view:digest")
+OPERATION = Operation(
+    "digest",
+    DigestRequest,
+    DigestResult,
+    digest,
+    scope="read",
+    view="digest_view:digest",
+    examples=("palazzo digest 3f2a91", "palazzo digest 3f2a91 --kind decided --kind open"),
+)

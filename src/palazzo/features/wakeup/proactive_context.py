@@ -319,5 +319,11 @@ def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, 
 
 
 OPERATION = Operation(
-    "proactive_context", ProactiveContextRequest, ProactiveContextResult, proactive_context, warm=True, scope="read"
+    "proactive_context",
+    ProactiveContextRequest,
+    ProactiveContextResult,
+    proactive_context,
+    scope="read",
+    warm=True,
+    examples=('palazzo proactive-context "the deploy fails again" --file deploy.sh',),
 )

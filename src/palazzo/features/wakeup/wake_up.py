@@ -300,4 +300,12 @@ def _read(payload: str) -> WakeUpResult:
     return WakeUpResult(**{**fields, "lines": tuple(WakeUpLine(**line) for line in fields["lines"])})
 
 
-OPERATION = Operation("wake_up", WakeUpRequest, WakeUpResult, wake_up, warm=True, scope="read")
+OPERATION = Operation(
+    "wake_up",
+    WakeUpRequest,
+    WakeUpResult,
+    wake_up,
+    scope="read",
+    warm=True,
+    examples=("palazzo wake-up", "palazzo wake-up --wing api --depth deep"),
+)

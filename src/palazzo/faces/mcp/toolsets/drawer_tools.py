@@ -56,7 +56,7 @@ LIST_DRAWERS = Tool(
         Argument("filed_as", "Notes of these kinds: decision, learning, …"),
         Argument("tags", "Must have all these tags."),
         Argument("since", "From this time on."),
-        Argument("before", "Before then."),
+        Argument("until", "Before then.", alias="before"),
         Argument("limit", schema={"minimum": 1, "maximum": _MOST}),
         Argument("offset", "Number of entries to skip.", schema={"minimum": 0}),
     ),

@@ -202,7 +202,7 @@ LIST_DRAWERS = Tool(
         Argument("wing"),
         Argument("room"),
         Argument("since", _SINCE),
-        Argument("before", _UNTIL_HELP),
+        Argument("before", _UNTIL_HELP, "until"),
         Argument("limit", schema={"minimum": 1, "maximum": 100}),
         Argument("offset", schema={"minimum": 0}),
     ),

@@ -62,7 +62,7 @@ def _plan_recall(call: CallArguments) -> Sequence[Step]:
         )
     filters = {"tags": call["tags"] or (), "since": call["since"], "min_importance": call["min_importance"]}
     if call["tags_only"]:
-        return [Step("list_drawers", {**filters, "before": call["until"], "limit": limit})]
+        return [Step("list_drawers", {**filters, "until": call["until"], "limit": limit})]
     request = {**filters, "query": call["query"], "until": call["until"], "external": False, "budget": _TOKENS}
     if mode == "temporal":
         return [Step("search", {**request, "limit": limit * _TEMPORAL_FACTOR})]
@@ -110,7 +110,7 @@ RECALL = Tool(
         _FULL_CONTENT,
     ),
     steps=_plan_recall,
-    options={"--before": "until"},
+    options={"--until": "until"},
     answer=_answer_recall,
     output=MEMORIES,
     always=True,

@@ -126,7 +126,7 @@ def _request_report(call: CallArguments) -> Mapping[str, Any]:
     return {
         "kind": "note",
         "since": call["since"] or _DEFAULT_PERIOD,
-        "before": call["until"],
+        "until": call["until"],
         "limit": _MOST_NOTES,
     }
 
@@ -145,7 +145,7 @@ CONSOLIDATION_REPORT = Tool(
         unbound_argument("until", TEXT),
     ),
     fields=_request_report,
-    options={"--since": "since", "--before": "until"},
+    options={"--since": "since", "--until": "until"},
     answer=_answer_report,
     output=shape(notice=TEXT, memories=LIST, total=NUMBER),
 )
