@@ -1,6 +1,7 @@
-"""Launcher of commands that hosts run all the time, standard library only: for now `palazzo mcp`, as a relay.
+"""Launcher of commands that must start at once, standard library only: `palazzo mcp`, as a relay, and `search`.
 
-Parses only that command line, and passes every other to `palazzo.faces.cli` in another Python process.
+Parses only the command line of `palazzo mcp`. For the commands of `palazzo.client.thin_command` it asks a running
+service. It passes every other to `palazzo.faces.cli` in another Python process.
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ def main(arguments: list[str], root: str) -> int:
     """Run a relay, or the whole command line in another Python; `root` is the directory that contains the package."""
     options = parse_options(arguments)
     if options is None:
+        from palazzo.client import thin_command
+
+        code = thin_command.run(arguments, os.environ)
+        if code is not None:
+            return code
         return become([sys.executable, "-P", os.path.join(root, "palazzo", "__main__.py"), *arguments])
     be_found(root)
     return run(options)

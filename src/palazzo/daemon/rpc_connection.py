@@ -7,6 +7,8 @@
     {"id": 1, "notice": "…"}                                                     any number of times
     {"id": 1, "result": {…}}  or  {"id": 1, "error": {"kind": "NotFound", "message": "…"}}
 
+A line with `arguments` in place of `operation` is a command line (`command_lines`).
+
 Requests and results are encoded by `operations/rpc_codec`. Bytes that are not such a line are answered with an error.
 """
 
@@ -18,12 +20,13 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from typing import Any
 
 from palazzo.client.jsonl import LONGEST_LINE, Stream
+from palazzo.daemon import command_lines
 from palazzo.daemon.engine import Engine, Job, operation_called
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.faces.mcp.client_calls import OperationCancelled
@@ -100,8 +103,16 @@ class Calls:
         return True
 
     def _begin(self, number: object, message: Mapping[str, Any]) -> None:
-        operation = operation_called(message.get("operation"))
-        request = from_wire(operation.request, message.get("request", {}))
+        answer: Callable[[Future[Any]], Mapping[str, Any]] = _answer
+        if "arguments" in message:
+            line = command_lines.parse(message)
+            if line is None:
+                self._send({"id": number, **command_lines.UNREAD})
+                return
+            operation, request, answer = line.operation, line.request, line.answer
+        else:
+            operation = operation_called(message.get("operation"))
+            request = from_wire(operation.request, message.get("request", {}))
         around = message.get("surroundings", {})
         key = message.get("key")
         if not isinstance(key, str | None) or not isinstance(around, dict):
@@ -123,7 +134,7 @@ class Calls:
             )
             return
         call.future = future
-        future.add_done_callback(lambda done: self._close_call(call, {"id": number, **_answer(done)}))
+        future.add_done_callback(lambda done: self._close_call(call, {"id": number, **answer(done)}))
 
     def _close_call(self, call: _Open, answer: Mapping[str, Any]) -> None:
         self._send(answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 from urllib.parse import unquote
@@ -45,30 +46,46 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-class Screen:
-    """The output of a result. It uses colours and links only on a terminal, and not with NO_COLOR or TERM=dumb.
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What receives a text: whether a terminal, its columns (None: its own), its encoding, and the user's variables."""
 
-    With `target`, the output goes to `file` in the form in which the file `target` is to receive it.
+    is_terminal: bool
+    width: int | None
+    encoding: str
+    variables: Mapping[str, str]
+
+    @classmethod
+    def of(cls, file: TextIO) -> Output:
+        """Return what receives the text that this process writes to a file."""
+        if isinstance(file, TextIOWrapper):  # archived words may hold lone surrogates, or what a locale lacks
+            file.reconfigure(errors="backslashreplace")
+        width = None if file.isatty() or os.environ.get("COLUMNS") else _PIPED_WIDTH
+        return cls(file.isatty(), width, getattr(file, "encoding", None) or "utf-8", os.environ)
+
+
+class Screen:
+    """The form of a result. It has colours and links only on a terminal, and not with NO_COLOR or TERM=dumb.
+
+    With `output`, the text goes to `file` in the form for that output.
     """
 
-    def __init__(self, file: TextIO, target: TextIO | None = None, links: bool = True) -> None:
-        output = target or file
-        self._terminal = output.isatty()
-        if isinstance(output, TextIOWrapper):  # archived words may hold lone surrogates, or what a locale lacks
-            output.reconfigure(errors="backslashreplace")
-        width = None if self._terminal or os.environ.get("COLUMNS") else _PIPED_WIDTH
-        is_plain = bool(os.environ.get("NO_COLOR")) or not self._terminal
+    def __init__(self, file: TextIO, output: Output | None = None, links: bool = True) -> None:
+        output = output or Output.of(file)
+        self._terminal = output.is_terminal
+        is_plain = bool(output.variables.get("NO_COLOR")) or not self._terminal
         self.console = _Console(
             file=file,
             highlight=False,
             markup=False,
             emoji=False,
-            width=width,
+            width=output.width,
             force_terminal=self._terminal,
             color_system=None if is_plain else "auto",
+            _environ=output.variables,
         )
-        self._has_links = links and self.console.color_system is not None and shows_links(os.environ)
-        encoding = (getattr(output, "encoding", None) or "utf-8").lower().replace("-", "").replace("_", "")
+        self._has_links = links and self.console.color_system is not None and shows_links(output.variables)
+        encoding = output.encoding.lower().replace("-", "").replace("_", "")
         self._substitutes = {} if encoding.startswith("utf") else _ASCII_FORMS
 
     @property

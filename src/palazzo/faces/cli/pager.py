@@ -49,11 +49,11 @@ def find_pager(variables: Mapping[str, str]) -> list[str]:
 
 def show_paged(show: Callable[[Screen, Any], None], result: Any, command: Sequence[str]) -> None:
     """Show a result, in the pager if it is longer than the screen."""
-    from palazzo.features.screen import Screen
+    from palazzo.features.screen import Output, Screen
 
     links = _passes_links(command)
     buffer = io.StringIO()
-    show(Screen(buffer, target=sys.stdout, links=links), result)
+    show(Screen(buffer, Output.of(sys.stdout), links), result)
     text = buffer.getvalue()
     if text.count("\n") < shutil.get_terminal_size().lines or not _page(command, text):
         sys.stdout.write(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from palazzo.operations.operation import Operation
 
 if TYPE_CHECKING:
     from palazzo.faces.cli.common_options import Common
+    from palazzo.features.screen import Output
 
 _SAYS_PROBLEMS = ("settings", "doctor")
 """Operations whose result reports problems in settings files."""
@@ -151,11 +152,9 @@ def _write(operation: Operation[Any, Any], result: Any, common: Common) -> None:
 
 def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False, may_page: bool = False) -> None:
     from palazzo.faces.cli.renderers import renderer
-    from palazzo.features.screen import Screen
-    from palazzo.security.note_taint import is_agents
+    from palazzo.features.screen import Output, Screen
 
     show = renderer(operation)
-    is_told = operation.name in _TELLS_WORDS and getattr(result, "raw", None) is None
     if may_page and getattr(result, "raw", None) is None and sys.stdout.isatty():
         from palazzo.faces.cli import pager
 
@@ -163,16 +162,30 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False,
         if command:
             pager.show_paged(show, result, command)
             return
-    if to_error or not is_told or sys.stdout.isatty() or not is_agents(os.environ):
+    if to_error or not _is_fenced(operation, result, sys.stdout.isatty(), os.environ):
         show(Screen(sys.stderr if to_error else sys.stdout), result)
-        return
+    else:
+        sys.stdout.write(format_text(operation, result, Output.of(sys.stdout)))
+
+
+def format_text(operation: Operation[Any, Any], result: Any, output: Output) -> str:
+    """Return a result in its form for an output; recorded words are fenced if an agent's shell receives them."""
+    from palazzo.faces.cli.renderers import renderer
+    from palazzo.features.screen import Screen
     from palazzo.security.fences import fence_text
 
     buffer = io.StringIO()
-    show(Screen(buffer), result)
-    if text := buffer.getvalue():
-        Screen(sys.stdout)  # says how what a locale lacks is written
-        sys.stdout.write(f"{fence_text(text.rstrip(chr(10)))}\n")
+    renderer(operation)(Screen(buffer, output), result)
+    text = buffer.getvalue()
+    is_fenced = text and _is_fenced(operation, result, output.is_terminal, output.variables)
+    return f"{fence_text(text.rstrip(chr(10)))}\n" if is_fenced else text
+
+
+def _is_fenced(operation: Operation[Any, Any], result: Any, is_terminal: bool, variables: Mapping[str, str]) -> bool:
+    from palazzo.security.note_taint import is_agents
+
+    has_recorded_words = operation.name in _TELLS_WORDS and getattr(result, "raw", None) is None
+    return has_recorded_words and not is_terminal and is_agents(variables)
 
 
 def _write_event(operation: Operation[Any, Any], event: object, common: Common) -> None:

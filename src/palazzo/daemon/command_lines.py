@@ -1,0 +1,87 @@
+"""Command lines of thin clients: the service parses them, runs them, and formats what the client prints.
+
+A client (`palazzo.client.thin_command`) sends its arguments and describes where its output goes:
+
+    {"id": 1, "arguments": ["search", "…"], "output": {"terminal": false, "width": 80, "encoding": "utf-8",
+     "variables": {…}}, "surroundings": {…}}
+
+    {"id": 1, "text": "…", "pages": false}     what to print, and whether a pager may show it
+    {"id": 1, "unread": true}                  for a line that the full program must read, and for an error
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from typing import Any
+
+from palazzo.faces.cli import fast_arguments, runner
+from palazzo.faces.cli.common_options import Common
+from palazzo.faces.cli.json_output import format_json
+from palazzo.features.screen import Output
+from palazzo.operations.context import Context
+from palazzo.operations.operation import Operation
+
+UNREAD = {"unread": True}
+"""The answer by which the client runs the full program."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """A parsed command line, and where its output goes."""
+
+    operation: Operation[Any, Any]
+    request: Any
+    common: Common
+    output: Output
+
+    def answer(self, future: Future[Any]) -> Mapping[str, Any]:
+        """Return what the client prints. The full program reports an error, if it meets it again."""
+        try:
+            result = future.result()
+        except (Exception, CancelledError):  # noqa: BLE001 - the full program runs into it again, and reports it
+            return UNREAD
+        if self.common.as_json:
+            return {"text": format_json(result, self.output.is_terminal), "pages": False}
+        text = runner.format_text(self.operation, result, self.output)
+        return {"text": text, "pages": not self.common.no_pager}
+
+
+def parse(message: Mapping[str, Any]) -> CommandLine | None:
+    """Return the command line of a client's message; None if the full program must read it."""
+    arguments, description = message.get("arguments"), message.get("output")
+    output = _parse_output(description) if isinstance(description, dict) else None
+    if output is None or not isinstance(arguments, list) or not all(isinstance(word, str) for word in arguments):
+        return None
+    if output.variables.get("TZ") != os.environ.get("TZ"):
+        return None  # this process shows local times in its own zone
+    parsed = fast_arguments.parse_command_line(arguments)
+    if parsed is None:
+        return None
+    operation, request, common = parsed
+    if common.debug or getattr(request, "raw", False):
+        return None
+    return CommandLine(dataclasses.replace(operation, run=_with_problems(operation)), request, common, output)
+
+
+def _with_problems(operation: Operation[Any, Any]) -> Any:
+    """Return a function that runs an operation after it has told of problems in settings files, as a terminal does."""
+
+    def run(context: Context, request: Any) -> Any:
+        for problem in context.settings.problems_by_file:
+            context.notice(problem)
+        return operation.run(context, request)
+
+    return run
+
+
+def _parse_output(description: Mapping[str, Any]) -> Output | None:
+    width, encoding, variables = (description.get(name) for name in ("width", "encoding", "variables"))
+    if not isinstance(width, int | None) or not isinstance(encoding, str) or not isinstance(variables, dict):
+        return None
+    if not all(isinstance(value, str) for value in variables.values()):
+        return None
+    return Output(description.get("terminal") is True, width, encoding, variables)
