@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from palazzo.features.screen import INDENT, Part, Screen
 from palazzo.features.search.hit_locations import is_prose
-from palazzo.features.search.hits import HitView, NeighbourView, SupersededView, TurnView
+from palazzo.features.search.hits import HitView, NeighbourView, TurnView
 from palazzo.features.search.strength import Strength
 from palazzo.model import Micros
 from palazzo.security.display_names import quoted_name, shown_place
