@@ -46,7 +46,7 @@ class AmbiguousId(UsageError):
     def __init__(self, prefix: str, candidates: list[str]) -> None:
         self.prefix, self.candidates = prefix, candidates
         super().__init__(
-            f"'{prefix}' matches {len(candidates)} ids: "
+            f"'{prefix}' matches {len(candidates) if len(candidates) <= 8 else 'more than 8'} ids: "
             f"{', '.join(candidates[:8])}{' and more' if len(candidates) > 8 else ''}. Give more digits of the id."
         )
 

@@ -15,7 +15,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z")
 HIT = {
     "id", "score", "text", "truncated", "wing", "room", "kind", "title", "created_at", "recorded_at", "role", "author",
     "source", "trust", "branch", "commit", "visibility", "freshness", "citations", "why", "turns", "context",
-    "superseded", "label", "state", "tags", "filed_as", "importance",
+    "superseded", "label", "state", "tags", "filed_as", "importance", "strength", "location", "path", "line",
+    "short_id", "quoted",
 }  # fmt: skip
 MINE = {
     "sources",

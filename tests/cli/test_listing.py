@@ -11,6 +11,7 @@ from tests.cli.command import Command
 ROW = {
     "id", "kind", "filed_as", "wing", "room", "title", "created_at", "recorded_at", "role", "author", "trust", "tags",
     "importance", "source", "text", "truncated", "length", "visibility", "label",
+    "short_id",
 }  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def test_a_session_that_goes_on_is_shown_up_to_the_day(palazzo: Command, year: P
         "What does the otter do?", *(f"In month {month} the otter swam." for month in (1, 2, 3))
     ]  # fmt: skip
     assert hit["truncated"]
-    assert "characters; palazzo show" in palazzo("search", "otter", "--as-of", "2025-03-31").out
+    assert "'palazzo show " in palazzo("search", "otter", "--as-of", "2025-03-31").out
     (entry,) = palazzo.json("show", hit["id"], "--as-of", "2025-03-31")["entries"]
     assert (entry["text"], entry["truncated"]) == (hit["text"], True)
     assert "characters added later; palazzo show" in palazzo("show", hit["id"], "--as-of", "2025-03-31").out

@@ -24,6 +24,7 @@ PLAIN: list[list[str]] = [
     ["search", "x", "--kind", "note", "--since", "3d", "--palace", "/tmp/p.db", "--debug"],
     ["search", "x", "--min-importance=", "y"],
     ["search", "a=b", "c"],
+    ["search", "x", "--no-pager"],
     ["show", "3f2a"],
     ["show", "3f2a", "--context", "2", "--raw"],
     ["wake-up"],

@@ -109,8 +109,9 @@ def sessions(
 def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
     """Return the session ids that begin with `prefix`, at most `limit`; an exact match alone."""
     rows = connection.execute(
-        "SELECT DISTINCT session_id FROM source WHERE session_id <> '' AND session_id BETWEEN ?2 AND ?2 || char(1114111)"
-        " AND substr(session_id, 1, ?1) = ?2 ORDER BY session_id LIMIT ?3",
+        "SELECT DISTINCT session_id FROM source WHERE session_id <> ''"
+        " AND session_id BETWEEN ?2 AND ?2 || char(1114111) AND substr(session_id, 1, ?1) = ?2"
+        " ORDER BY session_id LIMIT ?3",
         (len(prefix), prefix, limit),
     )
     ids = [str(session) for (session,) in rows]

@@ -64,22 +64,28 @@ def find_best_sentence(text: str, words: Collection[str], is_prose: bool = True)
 
     `words` are folded to lower case. Without any of them, the first sentence that is no heading is returned.
     """
+    wanted_words = set(words)
+    blocks = sorted(split_blocks(text, is_prose), key=lambda block: block.kind == "heading")
+    matching_blocks = [block for block in blocks if wanted_words & _words(text[block.start : block.end])]
     parts = [
         (Sentence(part.text, block.start + part.start, block.start + part.end), block.kind)
-        for block in split_blocks(text, is_prose)
+        for block in matching_blocks or blocks[:1]
         for part in _parts(joined_text(text, block), block.kind)
     ]
     if not parts:
         return Sentence(text.strip(), 0, len(text)), 0.0
-    matches = [{word.casefold() for word in _WORD.findall(part.text)} & set(words) for part, _ in parts]
+    matches = [_words(part.text) & wanted_words for part, _ in parts]
     counts = Counter(word for part_words in matches for word in part_words)
     values = [
         sum(counts[word] ** -0.5 for word in part_words) * _SHARES[kind]
         for part_words, (_, kind) in zip(matches, parts, strict=True)
     ]
-    worths = [(value, kind != "heading", -n) for n, (value, (_, kind)) in enumerate(zip(values, parts, strict=True))]
-    value, _, position = max(worths)
-    return parts[-position][0], value
+    best = max(range(len(parts)), key=lambda n: (values[n], -n))  # headings are the last of the parts
+    return parts[best][0], values[best]
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)}
 
 
 def _parts(line: str, kind: BlockKind) -> Iterator[Sentence]:

@@ -1,6 +1,6 @@
-"""The pager: on a terminal, an answer that is longer than the screen is shown by `less`, or by the person's own pager.
+"""The pager: shows an answer that is longer than the terminal's screen, by `less` or by the person's own program.
 
-`PALAZZO_PAGER` names it, else `PAGER`; an empty name or `cat` means none. Nothing is paged for an agent, whose shell may
+`PALAZZO_PAGER` names it, else `PAGER`; an empty name or `cat` means none. Nothing is paged for an agent: its shell may
 be a terminal on which nobody presses a key.
 """
 
@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _DEFAULT = "less"
 _LESS_OPTIONS = "FRX"
-"""Options of `less` if `LESS` is not set, as `git` sets them: quit if one screen holds all, show colours, clear nothing."""
+"""Options of `less` if `LESS` is not set, as git sets them: quit if one screen is enough, show colours."""
 _LESS_WITH_LINKS = 581
 """The version of `less` that first showed OSC 8 links."""
 
@@ -61,10 +62,10 @@ def show_paged(show: Callable[[Screen, Any], None], result: Any, command: Sequen
 
 def _page(command: Sequence[str], text: str) -> bool:
     """Show a text in the pager; return whether it could be started. Whoever leaves the pager early has seen enough."""
-    options = ["-R"] if os.path.basename(command[0]) == "less" and "LESS" in os.environ else []
+    options = ["-R"] if _is_less(command) and "LESS" in os.environ else []
     sys.stdout.flush()
     try:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - the person's own choice of a program
             [*command, *options],
             stdin=subprocess.PIPE,
             env={"LESS": _LESS_OPTIONS, **os.environ},
@@ -92,14 +93,20 @@ def _ignored_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous_handler)
 
 
+def _is_less(command: Sequence[str]) -> bool:
+    return Path(command[0]).name == "less"
+
+
 def _passes_links(command: Sequence[str]) -> bool:
     """Return whether the pager is known to pass OSC 8 links on to the terminal."""
     from palazzo.features.screen import shows_links
 
-    if os.path.basename(command[0]) != "less" or not shows_links(os.environ):
+    if not _is_less(command) or not shows_links(os.environ):
         return False
     try:
-        version = subprocess.run([command[0], "--version"], capture_output=True, text=True, timeout=1, check=False)
+        version = subprocess.run(  # noqa: S603 - the person's own choice of a program
+            [command[0], "--version"], capture_output=True, text=True, timeout=1, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     number = re.match(r"less (\d+)", version.stdout)

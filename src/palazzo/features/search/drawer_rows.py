@@ -44,12 +44,15 @@ class DrawerRow:
     visibility: Visibility = "merged"
     label: str = ""
     """The branch label, if the drawer is not known to be part of the current checkout."""
+    short_id: str = ""
+    """The beginning of the id, as short as it is unique; every command accepts it."""
 
 
 def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout) -> tuple[DrawerRow, ...]:
     """Return drawers by their row ids, in the order given."""
     from palazzo.archive import archive_reader
     from palazzo.features.branches.branch_labels import find_origin
+    from palazzo.features.search.hit_locations import SHORTEST_ID
     from palazzo.features.search.hits import source_of, title_of
     from palazzo.store import note_labels
 
@@ -81,6 +84,7 @@ def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout)
                 length=len(drawer.text),
                 visibility=standings[find_origin(drawer)].visibility,
                 label=standings[find_origin(drawer)].label,
+                short_id=archive_reader.short_id(connection, drawer.id, SHORTEST_ID),
             )
         )
     return tuple(result_rows)

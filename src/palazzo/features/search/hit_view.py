@@ -26,6 +26,8 @@ _WORD = re.compile(r"[^\W_]+")
 _MOST_CHARACTERS = 2_000
 """The most characters of one block that are laid out: more than four lines of any terminal hold."""
 _SHORTEST_LOCATION = 12
+_CUT_MARK = len(" ...")
+"""Columns for the mark of a cut line, which is longer where the output lacks `…`."""
 
 
 class Answer(NamedTuple):
@@ -168,7 +170,7 @@ def _one_row(screen: Screen, text: str, label: str, words: frozenset[str]) -> st
     """Return the best sentence of a text on one line."""
     sentence, _ = find_best_sentence(text[:_MOST_CHARACTERS], words)
     width = screen.width - len(INDENT) - len(label)
-    rows = screen.wrap(" ".join(sentence.text.split()), width - 2)
+    rows = screen.wrap(" ".join(sentence.text.split()), width - _CUT_MARK)
     return f"{rows[0]} …" if len(rows) > 1 else rows[0] if rows else ""
 
 
@@ -202,11 +204,11 @@ def _laid_out(
 def _wrapped(screen: Screen, line: str, at: int, length: int, width: int, most: int, is_code: bool) -> list[str]:
     """Return a block as lines: from its beginning if the sentence at `at` then fits, else from the sentence on."""
     if is_code:
-        rows = screen.wrap(line[:_MOST_CHARACTERS], width - 2)
+        rows = screen.wrap(line[:_MOST_CHARACTERS], width - _CUT_MARK)
         return [f"{rows[0]} …" if len(rows) > 1 else rows[0]] if rows else []
-    if at and len(screen.wrap(line[: at + length], width - 2)) > most:
+    if at and len(screen.wrap(line[: at + length], width - _CUT_MARK)) > most:
         line = f"… {line[at:]}"
-    rows = screen.wrap(" ".join(line[:_MOST_CHARACTERS].split()), width - 2)
+    rows = screen.wrap(" ".join(line[:_MOST_CHARACTERS].split()), width - _CUT_MARK)
     return [*rows[: most - 1], f"{rows[most - 1]} …"] if len(rows) > most else rows
 
 

@@ -25,15 +25,16 @@ def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
 
 
 def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
-    """Show drawers, two lines each: the beginning of the text, and the details."""
+    """Show drawers, two lines each: the beginning of the text, as wide as the terminal, and the details."""
     for drawer in drawers:
-        screen.say(_words(drawer.text, drawer.truncated), wrap_indent=len(INDENT))
-        marks = (drawer.label, drawer.filed_as, *drawer.tags, "external" if drawer.trust == "external" else "")
+        screen.trim(_words(drawer.text, drawer.truncated))
+        marks = (drawer.label, drawer.filed_as, *drawer.tags, "untrusted" if drawer.trust == "external" else "")
         screen.say(
-            (f"{INDENT}{drawer.id}  {day(drawer.created_at)}  ", "dim"),
+            (f"{INDENT}{drawer.short_id or drawer.id}  {day(drawer.created_at)}  ", "dim"),
             (f"{drawer.wing}/{drawer.room}", "cyan"),
             (f"  {drawer.kind}", "dim"),
             ("".join(f"  {mark}" for mark in marks if mark), "yellow"),
+            wrap_indent=len(INDENT),
         )
 
 
@@ -43,7 +44,10 @@ def check_duplicate(screen: Screen, result: CheckDuplicateResult) -> None:
         screen.say((f"{match.similarity:.2f}  ", "green"), _words(match.text, match.truncated), wrap_indent=len(INDENT))
         place = f"{match.wing}/{match.room}"
         screen.say(
-            (f"{INDENT}{match.id}  {day(match.created_at)}  ", "dim"), (place, "cyan"), (f"  {match.kind}", "dim")
+            (f"{INDENT}{match.id}  {day(match.created_at)}  ", "dim"),
+            (place, "cyan"),
+            (f"  {match.kind}", "dim"),
+            wrap_indent=len(INDENT),
         )
     if not result.is_duplicate:
         screen.say("The palace does not contain this text.")

@@ -133,14 +133,12 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
 
     Searches all wings unless told otherwise. Finding nothing is a valid answer, not an error.
     """
-    from palazzo.archive.archive_reader import short_id
-    from palazzo.features.branches.branch_labels import Checkout, find_origin
+    from palazzo.features.branches.branch_labels import Checkout
     from palazzo.features.ledger.usage import session_named
-    from palazzo.features.search.hit_freshness import NOTHING, Files
     from palazzo.index import query
     from palazzo.index.score import ASK_FLOOR
     from palazzo.operations.source_filter import known_tags
-    from palazzo.store import note_labels, use_totals
+    from palazzo.store import use_totals
 
     now = context.now
     point_in_time = past.as_of(request.as_of, now)
@@ -165,54 +163,67 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     answer, left_out = _answer(palace, search_query, checkout)
     if answer.index != "ready":
         start_embedding(context, insist=False)
+    all_hits = (*answer.hits, *answer.below)
     with palace.database.snapshot() as connection:
-        all_hits = (*answer.hits, *answer.below)
-        standings = checkout.standings(find_origin(hit.drawer) for hit in all_hits)
-        supersessions = find_supersessions(
-            connection,
-            [hit.drawer.id for hit in all_hits],
-            now if point_in_time.end_time is None else point_in_time.end_time,
-        )
-        labels_by_row = note_labels.labels_of(connection, [hit.row for hit in all_hits])
-        citations = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in all_hits})
         matched_words = find_matched_words(
             connection, request.query, (text for hit in all_hits for text in _visible_texts(hit))
         )
-        display_fields = {hit.row: _display_fields(connection, hit, matched_words) for hit in all_hits}
-        short_ids = {
-            neighbour.drawer.id: short_id(connection, neighbour.drawer.id, SHORTEST_ID)
-            for hit in all_hits
-            for neighbour in hit.context
-        }
-    states = task_states(context, point_in_time, all_hits)
-    strengths = dict(zip((hit.row for hit in all_hits), strengths_of([hit.score for hit in all_hits]), strict=True))
-
-    def view(hit: Hit) -> HitView:
-        uid = hit.drawer.id
-        branch_status = standings[find_origin(hit.drawer)]
-        noted_as = labels_by_row.get(hit.row, note_labels.NO_LABEL)
-        hit_view = _view(
-            hit, branch_status, citations.get(uid, NOTHING), supersessions.get(uid), states.get(uid, ""), noted_as
-        )
-        context_views = (replace(beside, short_id=short_ids[beside.id]) for beside in hit_view.context)
-        return replace(hit_view, strength=strengths[hit.row], context=tuple(context_views), **display_fields[hit.row])
-
+    views = _views(context, palace, all_hits, checkout, point_in_time, matched_words)
+    hit_count = len(answer.hits)
     return SearchResult(
         query=request.query,
         scope=Scope(wing, point_in_time.requested_time),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
-        hits=tuple(view(hit) for hit in answer.hits),
-        below=tuple(view(hit) for hit in answer.below) if request.explain else (),
+        hits=views[:hit_count],
+        below=views[hit_count:] if request.explain else (),
         left_out=left_out,
         note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
-        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
+        floor=next((hit.floor for hit in all_hits), ASK_FLOOR),
         home=context.home or "",
         searched_at=now,
         matched_words=tuple(sorted(matched_words)),
+    )
+
+
+def _views(
+    context: Context,
+    palace: Palace,
+    hits: Sequence[Hit],
+    checkout: Checkout,
+    point_in_time: past.AsOf,
+    matched_words: frozenset[str],
+) -> tuple[HitView, ...]:
+    """Return the hits with their labels, their locations and their strengths."""
+    from palazzo.features.branches.branch_labels import find_origin
+    from palazzo.features.search.hit_freshness import NOTHING, Files
+    from palazzo.store import note_labels
+
+    end_time = context.now if point_in_time.end_time is None else point_in_time.end_time
+    with palace.database.snapshot() as connection:
+        standings = checkout.standings(find_origin(hit.drawer) for hit in hits)
+        supersessions = find_supersessions(connection, [hit.drawer.id for hit in hits], end_time)
+        labels_by_row = note_labels.labels_of(connection, [hit.row for hit in hits])
+        citations = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in hits})
+        display_fields = [_display_fields(connection, hit, matched_words) for hit in hits]
+    states = task_states(context, point_in_time, hits)
+    return tuple(
+        replace(
+            _view(
+                hit,
+                standings[find_origin(hit.drawer)],
+                citations.get(hit.drawer.id, NOTHING),
+                supersessions.get(hit.drawer.id),
+                states.get(hit.drawer.id, ""),
+                labels_by_row.get(hit.row, note_labels.NO_LABEL),
+            ),
+            strength=strength,
+            **fields,
+        )
+        for hit, strength, fields in zip(hits, strengths_of([hit.score for hit in hits]), display_fields, strict=True)
     )
 
 
@@ -222,7 +233,7 @@ def _visible_texts(hit: Hit) -> Iterator[str]:
 
 
 def _display_fields(connection: Connection, hit: Hit, matched_words: frozenset[str]) -> dict[str, Any]:
-    """Return where a hit is and which sentence of it is quoted, as fields of `HitView`."""
+    """Return where a hit is, which sentence of it is quoted and what is beside it, as fields of `HitView`."""
     from palazzo.archive.archive_reader import short_id
 
     path = hit.drawer.source.key[-1] if hit.drawer.source.kind == "document" else ""
@@ -235,6 +246,10 @@ def _display_fields(connection: Connection, hit: Hit, matched_words: frozenset[s
         "short_id": short_id(connection, hit.drawer.id, SHORTEST_ID),
         "quoted": quote.text,
         "quoted_at": quote.start,
+        "context": tuple(
+            replace(_neighbour(beside), short_id=short_id(connection, beside.drawer.id, SHORTEST_ID))
+            for beside in hit.context
+        ),
     }
 
 
@@ -357,7 +372,6 @@ def _view(
         freshness=summary.freshness,
         why=hit.why,
         turns=_turns(hit.turns),
-        context=tuple(_neighbour(neighbour) for neighbour in hit.context),
         superseded=supersession,
         label=branch_status.label,
         citations=summary.citations,

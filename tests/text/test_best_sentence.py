@@ -1,0 +1,56 @@
+"""The sentence of a text that says most of what was asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from palazzo.text.best_sentence import find_best_sentence, split_blocks
+
+DOCUMENT = """# The gateway port
+
+| gateway | port |
+|---|---|
+| a | 1 |
+
+Everything else is said in the other page, which describes all of the settings of
+the gateway. It listens on port 8443, for all
+clients.
+
+- The port of tests is 9000.
+```
+port = 8443
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"listens", "port"}, "It listens on port 8443, for all"),
+        ({"tests"}, "The port of tests is 9000."),
+        ({"nothing"}, "| gateway | port |"),
+        (
+            {"settings", "page"},
+            "Everything else is said in the other page, which describes all of the settings of\nthe gateway.",
+        ),
+    ],
+)
+def test_the_sentence_with_most_of_the_words_is_found_where_it_stands(words: set[str], sentence: str) -> None:
+    best, _ = find_best_sentence(DOCUMENT, words)
+    assert DOCUMENT[best.start : best.end] == sentence
+
+
+def test_a_heading_is_found_only_if_nothing_below_it_says_as_much() -> None:
+    assert find_best_sentence("# Ports\n\nNothing of it.", {"ports"})[0].text == "Ports"
+    assert find_best_sentence("# Ports\n\nAll ports are open.", {"ports"})[0].text == "All ports are open."
+
+
+def test_lines_of_code_are_not_joined() -> None:
+    code = "def connect(host, port):\n    return open_socket(host, port, timeout=30, retries=5)\n"
+    assert [code[block.start : block.end] for block in split_blocks(code, is_prose=False)] == code.splitlines()
+
+
+@pytest.mark.parametrize("text", ["", " \n\n", "```", "---", "one"])
+def test_every_text_has_a_best_sentence(text: str) -> None:
+    best, _ = find_best_sentence(text, {"x"})
+    assert best.text == text.strip()
