@@ -81,9 +81,10 @@ def last_lines(connection: Connection, sources: Iterable[int]) -> list[DigestLin
     """Return the last line of each kind of these sources; not of sub-agents' threads."""
     return _read(
         connection,
-        "l.source IN (SELECT value FROM json_each(?1)) AND i.thread = '' AND NOT EXISTS (SELECT 1 FROM digest_line after"
-        " JOIN item own ON own.id = after.item WHERE after.source = l.source AND after.kind = l.kind AND after.n > l.n"
-        " AND own.thread = '') ORDER BY l.source, l.n",
+        "l.source IN (SELECT value FROM json_each(?1)) AND i.thread = '' AND NOT EXISTS"
+        " (SELECT 1 FROM digest_line after JOIN item own ON own.id = after.item"
+        " WHERE after.source = l.source AND after.kind = l.kind"
+        " AND after.n > l.n AND own.thread = '') ORDER BY l.source, l.n",
         (json.dumps([*sources]),),
     )
 

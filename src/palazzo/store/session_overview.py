@@ -128,4 +128,3 @@ def _first_varint(record: str) -> int:
         if byte < 0x80:
             break
     return value
-

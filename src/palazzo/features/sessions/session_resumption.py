@@ -50,7 +50,7 @@ def resume_session(context: Context, session_name: str, is_printed: bool) -> Res
             names = " or ".join(f"{kind}:{session}" for kind in kinds)
             raise UsageError(f"{len(hosts)} hosts have a session '{session}'. Name one: {names}.")
         directory = transcript_restore.directory_of(connection, files[0])
-    if "/" in session:
+    if "/" in session and hosts[0] in host_commands.COMMANDS:
         parent = session.partition("/")[0]
         raise UsageError(f"'{session}' is a sub-agent's session, which its host resumes only within '{parent}'.")
     command = host_commands.resume_command(hosts[0], session)

@@ -1,4 +1,4 @@
-"""The card: the figures of `stats` as an SVG picture with a calendar of the last year. It has nothing of the content."""
+"""The card: the figures of `stats` as an SVG picture, with a calendar of the last year and nothing of the content."""
 
 from __future__ import annotations
 
