@@ -26,7 +26,9 @@ def shown_title(connection: Connection, source: int, title: str) -> str:
 def shown_titles(connection: Connection, titles: Mapping[int, str]) -> dict[int, str]:
     """Return the titles to show for sessions, by their sources' rows; '' if the user said nothing in one."""
     distrusted_sources = taint_rows.sources_that_met(connection, titles)
-    replaced_sources = {source for source, title in titles.items() if not title or source in distrusted_sources or is_of_host(title)}
+    replaced_sources = {
+        source for source, title in titles.items() if not title or source in distrusted_sources or is_of_host(title)
+    }
     return {**titles, **_own_titles(connection, replaced_sources)}
 
 

@@ -100,12 +100,10 @@ def _calendar(by_day: Mapping[str, int], today: date) -> Iterator[str]:
     limits = level_limits([count for day, count in by_day.items() if day >= first.isoformat()])
     for row, name in ((0, "Mon"), (2, "Wed"), (4, "Fri")):
         yield _text(_CALENDAR_LEFT - 8, _CALENDAR_TOP + row * (_CELL + _GAP) + 9, "tiny", name, anchor="end")
-    month = 0
     for n in range((today - first).days + 1):
         day = first + timedelta(days=n)
         x, y = _CALENDAR_LEFT + n // 7 * (_CELL + _GAP), _CALENDAR_TOP + n % 7 * (_CELL + _GAP)
-        if day.weekday() == 0 and day.month != month and n // 7 < _WEEKS - 2:
-            month = day.month
+        if day.weekday() == 0 and day.day <= 7 and n // 7 < _WEEKS - 2:
             yield _text(x, _CALENDAR_TOP - 8, "tiny", f"{day:%b}")
         level = sum(by_day.get(day.isoformat(), 0) >= limit for limit in limits)
         yield f'  <rect class="level{level}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="2"/>'
@@ -120,11 +118,11 @@ def _calendar(by_day: Mapping[str, int], today: date) -> Iterator[str]:
 
 
 def level_limits(counts: list[int]) -> list[int]:
-    """Return the least counts of the four levels of colour: quarters of the days with exchanges."""
-    ordered = sorted(counts)
-    if not ordered:
+    """Return the least counts of the four levels of colour: quarters of a busy day, which few days exceed."""
+    if not counts:
         return []
-    return [1, *(max(2, ordered[len(ordered) * n // _LEVELS]) for n in range(1, _LEVELS))]
+    busy = sorted(counts)[len(counts) * 19 // 20]
+    return [1, *(max(2, -(-busy * n // _LEVELS)) for n in range(1, _LEVELS))]
 
 
 def _text(x: float, y: float, style: str, words: str, anchor: str = "start") -> str:

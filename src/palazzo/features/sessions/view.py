@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _MOST_SESSIONS, _MOST_DECISIONS = 8, 5
 """The most sessions and decisions that are shown of one day or week."""
 _LONGEST_DECISION = 200
+_MOST_NAMES = 6
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -132,7 +133,9 @@ def _period_name(period: PeriodView) -> str:
 
 
 def _count_names(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{shown_name(name)} {count:,}" for name, count in counts.items())
+    names = [f"{shown_name(name)} {count:,}" for name, count in counts.items()]
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join([*names[:_MOST_NAMES], *more])
 
 
 def handoff(screen: Screen, result: HandoffResult) -> None:
