@@ -114,8 +114,8 @@ def test_an_interrupt_restores_the_terminal_and_exits_with_130(sessions: Path) -
 
 
 def test_a_terminal_that_cannot_be_drawn_on_and_filters_get_the_list(sessions: Path) -> None:
-    for arguments, variables in (((), {"TERM": "dumb"}), (("--limit", "5"), {})):
-        with terminal(sessions, "sessions", *arguments, **variables) as screen:
+    for arguments, term in (((), "dumb"), (("--limit", "5"), "xterm")):
+        with terminal(sessions, "sessions", *arguments, TERM=term) as screen:
             assert "\x1b[?1049h" not in screen.wait_for("2 sessions")
             assert screen.end() == 0
     with terminal(sessions, "sessions", "--pick", "--limit", "5", TERM="dumb") as screen:

@@ -68,7 +68,10 @@ def spans(connection: Connection, session_filter: SessionFilter) -> list[Session
         " WHERE (?2 IS NULL OR ended >= ?2) AND (?3 IS NULL OR began < ?3) ORDER BY ended DESC, id DESC",
         tuple(session_filter),
     )
-    return [SessionSpan(int(row), *texts, Micros(began), Micros(ended)) for row, *texts, began, ended in rows]
+    return [
+        SessionSpan(int(row), session, kind, uri, title, wing, Micros(began), Micros(ended))
+        for row, session, kind, uri, title, wing, began, ended in rows
+    ]
 
 
 def details(connection: Connection, sources: Iterable[int]) -> dict[int, SessionDetail]:
