@@ -5,10 +5,10 @@ Quadratic work would be 16 times as long on four times as much, linear work is 4
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
+from tests.linear_time import is_linear
 
 from palazzo.knowledge import clause_values, clauses
 from palazzo.security import file_writes
@@ -122,20 +122,11 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 """`redact_row` calls `find_secrets`, `private_spans` and `redact` with the whole text."""
 
 
-def seconds(function: Callable[[str], object], text: str) -> float:
-    begun = time.process_time()
-    function(text)
-    return time.process_time() - begun
-
-
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_time_is_linear(name: str, unit: str) -> None:
     function, small = FUNCTIONS[name], UNITS[unit] * (250_000 // len(UNITS[unit]))
-    for _ in range(4):  # a noisy machine may fail once; quadratic work fails every time
-        if seconds(function, small * 4) <= 10 * seconds(function, small) + 0.05:
-            return
-    pytest.fail(f"{name} takes more than linear time on {unit}")
+    assert is_linear(function, small, 0.05), f"{name} takes more than linear time on {unit}"
 
 
 @pytest.mark.parametrize("unit", SHELL_UNITS)
@@ -147,7 +138,4 @@ def test_time_of_a_command_is_linear(unit: str) -> None:
         file_writes.names_saved(text)
 
     small = SHELL_UNITS[unit] * (LONGEST_COMMAND // 4 // len(SHELL_UNITS[unit]))
-    for _ in range(4):
-        if seconds(judge, small * 4) <= 10 * seconds(judge, small) + 0.05:
-            return
-    pytest.fail(f"judging takes more than linear time on {unit}")
+    assert is_linear(judge, small, 0.05), f"judging takes more than linear time on {unit}"

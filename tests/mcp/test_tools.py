@@ -330,6 +330,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "kg_supersede": {"subject": "donkey", "predicate": "is", "old": "brown", "new": "black"},
     "kg_timeline": {},
     "diff": {"branches": "main..zebras"},
+    "sessions": {"limit": 5},
+    "timeline": {"week": True},
     "digest": {"session": "{session}"},
     "why": {"session": "0199"},
     "kg_conflicts": {},

@@ -6,12 +6,12 @@ times as much, linear work is 4 times, and the line is drawn at 10.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
 import pytest
+from tests.linear_time import is_linear
 
 from palazzo.text.sections import DocumentKind, cut_document
 from palazzo.text.similarity import signature
@@ -59,20 +59,11 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 }
 
 
-def seconds(function: Callable[[str], object], text: str) -> float:
-    begun = time.process_time()
-    function(text)
-    return time.process_time() - begun
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_linear(name: str, unit: str) -> None:
     function, small = FUNCTIONS[name], UNITS[unit] * (50_000 // len(UNITS[unit]))
-    for _ in range(5):  # a noisy machine may fail once; quadratic work fails every time
-        if seconds(function, small * 4) <= 10 * seconds(function, small) + 0.01:
-            return
-    pytest.fail(f"{name} takes more than linear time on {unit}")
+    assert is_linear(function, small, 0.01), f"{name} takes more than linear time on {unit}"
 
 
 @pytest.mark.slow

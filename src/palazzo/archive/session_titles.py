@@ -6,7 +6,7 @@ model may have derived the title from it, so that title is not shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from palazzo.model import Source
@@ -24,12 +24,12 @@ def shown_title(connection: Connection, source: int, title: str) -> str:
 
 
 def shown_titles(connection: Connection, titles: Mapping[int, str]) -> dict[int, str]:
-    """Return the titles to show for sessions, by their sources' rows."""
+    """Return the titles to show for sessions, by their sources' rows; '' if the user said nothing in one."""
     distrusted_sources = taint_rows.sources_that_met(connection, titles)
-    return {
-        source: _own_title(connection, source) if source in distrusted_sources or is_of_host(title) else title
-        for source, title in titles.items()
+    replaced_sources = {
+        source for source, title in titles.items() if not title or source in distrusted_sources or is_of_host(title)
     }
+    return {**titles, **_own_titles(connection, replaced_sources)}
 
 
 def shown_title_of_session(connection: Connection, session: str, title: str) -> str:
@@ -40,7 +40,7 @@ def shown_title_of_session(connection: Connection, session: str, title: str) -> 
 
 def stored_title(connection: Connection, source: int, title: str) -> str:
     """Return the title to store for a session: replace only a host's own text, whatever content the session read."""
-    return _own_title(connection, source) if is_of_host(title) else title
+    return _own_titles(connection, [source])[source] if is_of_host(title) else title
 
 
 def with_shown_titles(connection: Connection, sources_by_row: Mapping[int, Source]) -> dict[int, Source]:
@@ -52,7 +52,7 @@ def with_shown_titles(connection: Connection, sources_by_row: Mapping[int, Sourc
     return {row: replace(source, title=titles_to_show.get(row, source.title)) for row, source in sources_by_row.items()}
 
 
-def _own_title(connection: Connection, source: int) -> str:
-    """Return a title made of the user's own words."""
-    texts: Iterable[str] = transcripts.first_of_person(connection, source, _MOST_READ)
-    return next(filter(None, map(title_from, texts)), "")
+def _own_titles(connection: Connection, sources: Collection[int]) -> dict[int, str]:
+    """Return titles made of the user's own words, by source; '' for a session without any."""
+    texts = transcripts.first_of_person(connection, sources, _MOST_READ) if sources else {}
+    return {source: next(filter(None, map(title_from, texts.get(source, ()))), "") for source in sources}

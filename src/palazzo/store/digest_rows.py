@@ -68,6 +68,27 @@ def of_session(connection: Connection, session: str) -> list[DigestLine]:
     return _read(connection, f"{of_the_session} ORDER BY l.source, l.n", (session,))
 
 
+def of_sources(connection: Connection, sources: Iterable[int], kind: str) -> list[DigestLine]:
+    """Return the lines of one kind of these sources, in the order of their words; not of sub-agents' threads."""
+    return _read(
+        connection,
+        "l.source IN (SELECT value FROM json_each(?1)) AND l.kind = ?2 AND i.thread = '' ORDER BY l.source, l.n",
+        (json.dumps([*sources]), kind),
+    )
+
+
+def last_lines(connection: Connection, sources: Iterable[int]) -> list[DigestLine]:
+    """Return the last line of each kind of these sources; not of sub-agents' threads."""
+    return _read(
+        connection,
+        "l.source IN (SELECT value FROM json_each(?1)) AND i.thread = '' AND NOT EXISTS"
+        " (SELECT 1 FROM digest_line after JOIN item own ON own.id = after.item"
+        " WHERE after.source = l.source AND after.kind = l.kind"
+        " AND after.n > l.n AND own.thread = '') ORDER BY l.source, l.n",
+        (json.dumps([*sources]),),
+    )
+
+
 class SubAgent(NamedTuple):
     """A sub-agent's session: its id, its purpose, and the number of lines in its digest."""
 

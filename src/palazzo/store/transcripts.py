@@ -110,16 +110,20 @@ def captured_since(connection: Connection, source: int, item: int, at_most: int)
     return [_to_message(row) for row in rows]
 
 
-def first_of_person(connection: Connection, source: int, at_most: int) -> list[str]:
-    """Return the texts of the person's first messages in a source, in order, without forgotten ones."""
+def first_of_person(connection: Connection, sources: Iterable[int], at_most: int) -> dict[int, list[str]]:
+    """Return the texts of the person's first messages in each source, in order, without forgotten ones."""
+    texts: dict[int, list[str]] = {}
     rows = connection.execute(
-        "SELECT text, text_codec FROM item WHERE source = ?1 AND thread = '' AND kind = 'message' AND standing = 'said'"
+        "SELECT listed.value, said.text, said.text_codec FROM json_each(?1) listed JOIN item said ON said.id IN"
+        " (SELECT id FROM item WHERE source = listed.value AND thread = '' AND kind = 'message' AND standing = 'said'"
         " AND role = 'user' AND trust = 'user' AND EXISTS(SELECT 1 FROM drawer_span JOIN drawer"
-        " ON drawer.id = drawer_span.drawer"
-        " WHERE drawer_span.item = item.id AND retired_at IS NULL) ORDER BY ordinal LIMIT ?2",
-        (source, at_most),
+        " ON drawer.id = drawer_span.drawer WHERE drawer_span.item = item.id AND retired_at IS NULL)"
+        " ORDER BY ordinal LIMIT ?2) ORDER BY listed.value, said.ordinal",
+        (json.dumps([*sources]), at_most),
     )
-    return [decode_text(text, codec) for text, codec in rows]
+    for source, text, codec in rows:
+        texts.setdefault(int(source), []).append(decode_text(text, codec))
+    return texts
 
 
 def read_user_messages(connection: Connection, source: int, item: int, at_most: int) -> list[TranscriptMessage]:

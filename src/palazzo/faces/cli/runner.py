@@ -17,12 +17,14 @@ from palazzo.operations.operation import Operation
 
 if TYPE_CHECKING:
     from palazzo.faces.cli.common_options import Common
+    from palazzo.faces.cli.progress_bar import ProgressBar
     from palazzo.features.screen import Output
 
 _SAYS_PROBLEMS = ("settings", "doctor")
 """Operations whose result reports problems in settings files."""
 _TELLS_WORDS = (
     *("search", "show", "wake_up", "proactive_context", "context_summary", "digest", "list_drawers"),
+    *("sessions", "timeline"),
     *("check_duplicate", "diary_read", "diary_handoff", "todo_list", "reminders", "why"),
     *("kg_query", "kg_timeline", "kg_conflicts", "quarantine_list"),
 )
@@ -45,15 +47,25 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         with Context(
             palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=show_event
         ) as context:
+            values = request()
+            if operation.name == "sessions":
+                chosen = _choose_session(operation, values, context, common, bar)
+                if chosen is None:
+                    return 0
+                operation, values = chosen
             try:
-                result = _result(operation, request(), context, common, bar)
+                result = _result(operation, values, context, common, bar)
             except PalaceGone as error:
                 bar.close()
                 _ask_for_new_palace(error, context)
-                result = _result(operation, request(), context, common, bar)
+                result = _result(operation, values, context, common, bar)
             bar.close()
             _write(operation, result, common)
         sys.stdout.flush()
+        if operation.name == "resume":
+            from palazzo.faces.cli.session_actions import start_host
+
+            return start_host(result, common)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
@@ -68,6 +80,19 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
             return error_messages.expected(damage_error, common.debug, common.as_json)
         return error_messages.bug(error, sys.argv[1:], common.debug, common.as_json)
     return error_messages.FAILED if operation.failed is not None and operation.failed(result) else 0
+
+
+def _choose_session(
+    operation: Operation[Any, Any], request: Any, context: Context, common: Common, bar: ProgressBar
+) -> tuple[Operation[Any, Any], Any] | None:
+    """Return the operation and request to run: another one if the user chooses a session; None if they leave."""
+    from palazzo.faces.cli import session_actions
+
+    if not session_actions.wants_picker(request, common, context):
+        return operation, request
+    context.on_progress = None  # the picker draws on the whole screen
+    bar.close()
+    return session_actions.choose_session(context, request)
 
 
 def _ask_for_new_palace(error: PalaceGone, context: Context) -> None:

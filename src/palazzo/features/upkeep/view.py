@@ -252,7 +252,12 @@ def pause(screen: Screen, result: PauseResult) -> None:
 
 
 def resume(screen: Screen, result: ResumeResult) -> None:
-    """Say whether it was paused."""
+    """Say whether it was paused; for a session, show the command that resumes it."""
+    if result.resumption is not None:
+        from palazzo.features.sessions.view import resumption
+
+        resumption(screen, result.resumption)
+        return
     screen.say("Capture and injection are on again." if result.was_paused else "It was not paused.")
     if result.off:
         screen.say(("PALAZZO_OFF is set here: nothing is captured or injected anyway.", "yellow"))

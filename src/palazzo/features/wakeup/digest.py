@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,8 +80,6 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
     sub-agent has its own digest.
     """
     from palazzo.archive import transcript_restore
-    from palazzo.archive.session_titles import shown_title
-    from palazzo.store import digest_rows, source_rows
 
     wrong = [kind for kind in request.kind if kind not in KINDS]
     if wrong:
@@ -92,13 +91,19 @@ def digest(context: Context, request: DigestRequest) -> DigestResult:
         )
     palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
     with palace.database.snapshot() as connection:
-        digest_lines = digest_rows.of_session(connection, session)
-        lines = tuple(_view(connection, line) for line in digest_lines if not request.kind or line.kind in request.kind)
-        rows = source_rows.sources_of_session(connection, session)
-        title = shown_title(connection, rows[0], source_rows.read_source(connection, rows[0]).title) if rows else ""
-        sub_agents = tuple(
-            _sub_agent(connection, sub_agent) for sub_agent in digest_rows.sub_agents(connection, session)
-        )
+        return read_digest(connection, session, request.kind or KINDS)
+
+
+def read_digest(connection: Connection, session: str, kinds: Collection[str] = KINDS) -> DigestResult:
+    """Return a session's digest as far as it is made, with lines of these kinds only."""
+    from palazzo.archive.session_titles import shown_title
+    from palazzo.store import digest_rows, source_rows
+
+    digest_lines = digest_rows.of_session(connection, session)
+    lines = tuple(_view(connection, line) for line in digest_lines if line.kind in kinds)
+    rows = source_rows.sources_of_session(connection, session)
+    title = shown_title(connection, rows[0], source_rows.read_source(connection, rows[0]).title) if rows else ""
+    sub_agents = tuple(_sub_agent(connection, sub_agent) for sub_agent in digest_rows.sub_agents(connection, session))
     return DigestResult(session, title, digest_lines[0].wing if digest_lines else None, lines, sub_agents)
 
 

@@ -257,3 +257,9 @@ def _text(value: object) -> str:
 
 def _number(value: object) -> int:
     return int(value) if isinstance(value, int | float) and value == value and abs(value) < 1 << 62 else 0
+
+
+def has_session(path: Path, session: str) -> bool:
+    """Return whether opencode's database has a session; raise SourceUnreadable if that cannot be read."""
+    with ForeignDatabase(path).snapshot() as connection:
+        return any(True for _ in connection.execute("SELECT 1 FROM session WHERE id = ?", (session,)))

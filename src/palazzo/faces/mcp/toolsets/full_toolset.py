@@ -26,6 +26,8 @@ FULL = (
     note_tools.DIARY_WRITE_IN_FULL,
     search_tools.DIARY_READ_IN_FULL,
     search_tools.DIFF,
+    session_tools.SESSIONS,
+    session_tools.TIMELINE,
     session_tools.DIGEST,
     session_tools.WHY,
     fact_tools.KG_QUERY_IN_FULL,

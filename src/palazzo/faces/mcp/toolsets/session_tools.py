@@ -1,4 +1,4 @@
-"""The tools digest and why: the main points of a session, and the text that hooks injected for its agent."""
+"""Tools about sessions: their list and timeline, the main points of one, and the text that hooks injected in it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import Any
 from palazzo.faces.mcp.entry_lines import LIST, NOTICE, TEXT, minute, rows, shape
 from palazzo.faces.mcp.tool import Answer, Argument, CallArguments, Tool
 from palazzo.features.ledger.why import InjectionView, WhyResult
+from palazzo.features.sessions.session_list import MOST, SessionsResult
+from palazzo.features.sessions.session_rows import SessionView
+from palazzo.features.sessions.timeline import DecisionView, TimelineResult
 from palazzo.features.wakeup.digest import KINDS, DigestLineView, DigestResult
-from palazzo.security.display_names import quoted_name
+from palazzo.security.display_names import plain_name, quoted_name, shown_name
 from palazzo.text.count_phrases import count_noun
 
 _LONGEST = 1000
 """Maximum characters of one line or injection that an answer shows."""
+_LONGEST_OUTCOME = 120
+_MOST_OF_PERIOD = 20
+"""Maximum sessions, and maximum decisions, of one day or week in an answer."""
 
 
 def _shorten(text: str) -> str:
@@ -22,6 +28,102 @@ def _shorten(text: str) -> str:
 
 def _indent(text: str) -> str:
     return "\n".join(f"  {line}" if line.strip() else "" for line in text.splitlines())
+
+
+# --- sessions and timeline ---------------------------------------------------------------------------------
+
+
+def _session(view: SessionView) -> dict[str, Any]:
+    return {
+        "id": view.id,
+        "when": minute(view.ended_at),
+        "host": plain_name(view.host),
+        "project": shown_name(view.project),
+        "title": quoted_name(view.title) if view.title else "untitled",
+        "turns": view.turns,
+        "branch": plain_name(view.branch),
+        "outcome": quoted_name(view.outcome, _LONGEST_OUTCOME) if view.outcome else "",
+        "trust": view.trust,
+    }
+
+
+def _render_session(row: Mapping[str, Any]) -> str:
+    head = " · ".join(f"{row[name]}" for name in ("when", "project", "host", "title"))
+    external = " · read untrusted content" if row["trust"] == "external" else ""
+    outcome = f"\n  {row['outcome']}" if row["outcome"] else ""
+    return f"[{row['id']}] {head} · {count_noun(row['turns'], 'turn')}{external}{outcome}"
+
+
+def _answer_sessions(result: SessionsResult, call: CallArguments) -> Answer:
+    sessions = [_session(view) for view in result.sessions]
+    notice = f"{NOTICE}: {len(sessions):,} of {count_noun(result.total, 'session')}, newest first. {result.note}"
+    return rows(notice.strip(), "sessions", sessions, _render_session)
+
+
+SESSIONS = Tool(
+    name="sessions",
+    operation="sessions",
+    description="List past sessions, newest first: host, project, title, turns, and what came of each.",
+    arguments=(
+        Argument("text", "Words in the title, project, host or id."),
+        Argument("wing"),
+        Argument("since"),
+        Argument("until"),
+        Argument("branch"),
+        Argument("host"),
+        Argument("limit", schema={"minimum": 1, "maximum": MOST}),
+    ),
+    answer=_answer_sessions,
+    output=shape(notice=TEXT, sessions=LIST),
+)
+
+
+def _decision(view: DecisionView) -> dict[str, str]:
+    return {"id": view.item, "by": view.by, "trust": view.trust, "text": _shorten(view.text)}
+
+
+def _render_period(row: Mapping[str, Any]) -> str:
+    sessions = "\n".join(map(_render_session, row["sessions"]))
+    decided = "".join(
+        f"\n[{line['id']}] decided · {line['by']} · {line['trust']}:\n{_indent(line['text'])}"
+        for line in row["decided"]
+    )
+    counts = ", ".join(f"{name} {count}" for name, count in row["projects"].items())
+    return f"{row['first_day']} to {row['last_day']}: {counts}\n{sessions}{decided}"
+
+
+def _answer_timeline(result: TimelineResult, call: CallArguments) -> Answer:
+    periods = [
+        {
+            "first_day": period.first_day,
+            "last_day": period.last_day,
+            "projects": {shown_name(name): count for name, count in period.projects.items()},
+            "sessions": [_session(view) for view in period.sessions[:_MOST_OF_PERIOD]],
+            "decided": [_decision(view) for view in period.decided[:_MOST_OF_PERIOD]],
+            "left_out": max(0, len(period.sessions) - _MOST_OF_PERIOD) + max(0, len(period.decided) - _MOST_OF_PERIOD),
+        }
+        for period in result.periods
+    ]
+    notice = f"{NOTICE}: {count_noun(len(periods), result.unit)} with sessions, newest first. {result.note}"
+    return rows(notice.strip(), "periods", periods, _render_period)
+
+
+TIMELINE = Tool(
+    name="timeline",
+    operation="timeline",
+    description="Show past days or weeks: their sessions, counts per project, and what was decided.",
+    arguments=(
+        Argument("week", "Weeks instead of days."),
+        Argument("wing"),
+        Argument("since"),
+        Argument("until"),
+        Argument("branch"),
+        Argument("host"),
+        Argument("limit", "Maximum number of days or weeks.", schema={"minimum": 1, "maximum": 31}),
+    ),
+    answer=_answer_timeline,
+    output=shape(notice=TEXT, periods=LIST),
+)
 
 
 # --- digest ------------------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Looking back: past sessions, what came of them, and going on with one."""

@@ -1,0 +1,30 @@
+"""Whether a function's time grows in proportion to its text, measured so that a busy machine does not matter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+_ROUNDS = 8
+_MOST_GROWTH = 10
+"""The most that four times the text may take, in times of the text: linear work takes 4, quadratic 16."""
+
+
+def is_linear(function: Callable[[str], object], text: str, spare: float) -> bool:
+    """Return whether four times a text takes at most ten times as long, with `spare` seconds for what is constant.
+
+    The least of several measurements is taken on either side: other programs can only lengthen one.
+    """
+    small, large = [], []
+    for _ in range(_ROUNDS):
+        small.append(_seconds(function, text))
+        large.append(_seconds(function, text * 4))
+        if min(large) <= _MOST_GROWTH * min(small) + spare:
+            return True
+    return False
+
+
+def _seconds(function: Callable[[str], object], text: str) -> float:
+    begun = time.process_time()
+    function(text)
+    return time.process_time() - begun
