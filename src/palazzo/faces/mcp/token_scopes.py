@@ -18,6 +18,7 @@ READING = frozenset(
         "list_agents", "list_drawers", "memory_stats", "proactive_context", "quarantine_list", "room_list", "search",
         "show", "status", "sync_status", "taxonomy", "todo_list", "traverse", "tunnel_find", "tunnel_follow",
         "tunnel_list", "wake_up", "why", "wing_list",
+        "blame", "files", "fix", "friction", "how",
     }
 )  # fmt: skip
 WRITING = frozenset(

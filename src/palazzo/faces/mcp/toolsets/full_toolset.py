@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from palazzo.faces.mcp.toolsets import (
+    code_tools,
     drawer_tools,
     fact_tools,
     note_tools,
@@ -28,6 +29,11 @@ FULL = (
     search_tools.DIFF,
     session_tools.DIGEST,
     session_tools.WHY,
+    code_tools.BLAME,
+    code_tools.FILES,
+    code_tools.FIX,
+    code_tools.HOW,
+    code_tools.FRICTION,
     fact_tools.KG_QUERY_IN_FULL,
     fact_tools.KG_ADD_IN_FULL,
     fact_tools.KG_END_IN_FULL,
