@@ -61,6 +61,24 @@ def of_drawers(connection: Connection, drawers: Iterable[int]) -> list[FileTouch
     return [_touch(*row) for row in rows]
 
 
+def turns_of(connection: Connection, drawers: Iterable[int]) -> dict[int, tuple[int, ...]]:
+    """Return, for each of these drawers (row ids), the drawers of the same turn of its session, itself included.
+
+    A turn is cut into a drawer of the words and drawers of the tools. A drawer of no session is alone.
+    """
+    mates: dict[int, list[int]] = {}
+    rows = connection.execute(
+        "SELECT own.id, mate.id FROM drawer own JOIN source s ON s.id = own.source JOIN drawer mate"
+        " ON mate.source = own.source AND mate.thread = own.thread AND mate.retired_at IS NULL"
+        " AND (mate.id = own.id OR (mate.turn = own.turn AND s.session_id <> ''))"
+        " WHERE own.id IN (SELECT value FROM json_each(?)) ORDER BY own.id, mate.id",
+        (json.dumps(sorted(set(drawers))),),
+    )
+    for own, mate in rows:
+        mates.setdefault(int(own), []).append(int(mate))
+    return {own: tuple(rows) for own, rows in mates.items()}
+
+
 def edits_of_sources(connection: Connection, sources: Iterable[int]) -> list[FileTouch]:
     """Return what the sessions of these sources edited, newest first."""
     rows = connection.execute(

@@ -11,15 +11,18 @@ PLACEHOLDER = "…"
 """Stands in a shape for arguments: files, names, numbers, texts."""
 _SEPARATOR = re.compile(r"[();&|\n]+\Z")
 _REDIRECTION = re.compile(r"[<>&|]*[<>][<>&|]*\Z")
-_OPTION = re.compile(r"--?[A-Za-z][\w-]*\Z")
+_OPTION = re.compile(r"(?:--?[A-Za-z][\w-]*|--)\Z")
 _SUBCOMMAND = re.compile(r"[A-Za-z][\w:-]*\Z")
 _TWO_WORDS = frozenset(["run", "compose", "exec", "tool", "stash", "remote", "config", "worktree", "submodule"])
 """Subcommands whose next word is part of them: `npm run build`, `docker compose up`."""
 _WITHOUT_SUBCOMMANDS = frozenset(
-    """ag awk cat chmod chown cp curl diff du echo eslint find flake8 grep head jest jq less ln ls mkdir mv mypy patch
-    printf psql pyright pytest rg rm rsync scp sed sqlite3 ssh stat tail tar tee test touch tree tsc vitest wc wget
-    which xargs zip""".split()
-)
+    {
+        "ag", "awk", "cat", "chmod", "chown", "cp", "curl", "diff", "du", "echo", "eslint", "find", "flake8", "grep",
+        "head", "jest", "jq", "less", "ln", "ls", "mkdir", "mv", "mypy", "patch", "printf", "psql", "pyright", "pytest",
+        "rg", "rm", "rsync", "scp", "sed", "sqlite3", "ssh", "stat", "tail", "tar", "tee", "test", "touch", "tree",
+        "tsc", "vitest", "wc", "wget", "which", "xargs", "zip",
+    }
+)  # fmt: skip
 """Common programs whose first word is an argument. For any other program it counts as a subcommand."""
 _INTERPRETERS = SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php", "tsx"}
 """Programs that run a file, which is part of the shape."""
@@ -52,15 +55,15 @@ def shape(words: Sequence[str]) -> str:
     name, *arguments = words
     parts = [program_name(name)]
     count = 0
-    for word in arguments:
+    for previous, word in zip(words, arguments, strict=False):
         option, equals, _ = word.partition("=")
         if _OPTION.match(option):
             parts.append(f"{option}={PLACEHOLDER}" if equals else option)
-        elif count == len(parts) - 1 and count < _subcommand_words(parts) and _SUBCOMMAND.match(word):
+        elif count < _subcommand_words(parts) and _SUBCOMMAND.match(word) and not _OPTION.match(previous):
             parts.append(word)
             count += 1
-        elif parts[0] in _INTERPRETERS and not count:
-            parts.append(word.rpartition("/")[2] if _FILE.search(word) else PLACEHOLDER)
+        elif parts[0] in _INTERPRETERS and not count and _FILE.search(word):
+            parts.append(word.rpartition("/")[2])
             count += 1
         elif parts[-1] != PLACEHOLDER:
             parts.append(PLACEHOLDER)

@@ -16,8 +16,17 @@ _LEAST_SHARE = 0.5
 the same program less.
 """
 _FEWEST_WORDS = 3
-"""A line with fewer words must stand in the other one completely: a code, a name, a short message."""
-_WORD = re.compile(r"[^\W\d_][\w.]*\w|\d{2,}")
+"""A recorded line with fewer words must not decide by standing completely in a longer pasted line."""
+_WORD = re.compile(r"\w*[^\W\d]\w*")
+_GENERIC_WORDS = frozenset(
+    {
+        "a", "an", "and", "at", "be", "by", "called", "cannot", "error", "errors", "exception", "exit", "code",
+        "failed", "failure", "fatal", "file", "for", "from", "has", "have", "in", "is", "it", "last", "line", "most",
+        "no", "none", "not", "of", "on", "or", "recent", "that", "the", "this", "to", "traceback", "type", "value",
+        "was", "with",
+    }
+)  # fmt: skip
+"""Words of errors of every kind: they make no two alike."""
 
 
 def pasted_lines(text: str) -> list[str]:
@@ -40,11 +49,8 @@ def are_similar(pasted: Sequence[str], recorded: Sequence[str]) -> bool:
 def _is_like(pasted: frozenset[str], recorded: frozenset[str]) -> bool:
     if not pasted or not recorded:
         return False
-    if len(pasted) < _FEWEST_WORDS:
-        return pasted <= recorded
-    return len(pasted & recorded) >= _LEAST_SHARE * len(pasted | recorded) or (
-        len(pasted) > _FEWEST_WORDS and pasted <= recorded
-    )
+    contains = pasted <= recorded or (len(recorded) >= _FEWEST_WORDS and recorded <= pasted)
+    return contains or len(pasted & recorded) >= _LEAST_SHARE * len(pasted | recorded)
 
 
 def _plain_line(line: str) -> str:
@@ -52,4 +58,4 @@ def _plain_line(line: str) -> str:
 
 
 def _words(line: str) -> frozenset[str]:
-    return frozenset(word.casefold() for word in _WORD.findall(line))
+    return frozenset(word.casefold() for word in _WORD.findall(line)) - _GENERIC_WORDS

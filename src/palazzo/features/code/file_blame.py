@@ -50,7 +50,7 @@ class BlameRequest:
 class FileSession:
     """A session that touched the file. `how` is edited, read, mentioned; `lines` are the edited lines, if known.
 
-    Lines are those of today if they were found in the file, else those of that time. `drawer` is the newest exchange
+    Lines are those of today if they were found in the file, else those of that time. `drawer` is the newest one
     that touched the file.
     """
 
@@ -102,7 +102,8 @@ class FileNote:
 class BlameResult:
     """What is known about a file, newest first; decisions that name it come first. `wing` is null for all wings.
 
-    `path` is relative to the root of the project. `total` counts the sessions before the limit.
+    `path` is relative to the root of the project. `total` counts the sessions before the limit. With a line,
+    `unlocated` counts other sessions that edited the file at lines that are not known.
     """
 
     path: str
@@ -112,6 +113,7 @@ class BlameResult:
     decisions: tuple[FileDecision, ...]
     notes: tuple[FileNote, ...]
     total: int
+    unlocated: int = 0
     advice: Annotated[str, PERSON_ONLY] = ""
 
 
@@ -131,6 +133,7 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         sessions = history.sessions()
         decisions = history.decisions()
         notes = history.notes(request.limit)
+        unlocated = history.count_unlocated()
     has_any = sessions or decisions or notes
     return BlameResult(
         path=place.path,
@@ -140,6 +143,7 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         decisions=tuple(decisions[: request.limit]),
         notes=tuple(notes),
         total=len(sessions),
+        unlocated=unlocated,
         advice="" if has_any else _advice(request, scope, place),
     )
 
@@ -205,19 +209,24 @@ class _History:
 
         self._context, self._connection, self._scope, self._place = context, connection, scope, place
         self._checkout: Checkout = Checkout(context)
+        self._edits_somewhere: list[FileTouch] = []
         touches = file_touches.of_paths(connection, place.names, scope.wings, scope.since, scope.until)
-        touches = [touch for touch in touches if touch.trust in scope.trusts]
         self._lines = CurrentLines(context, connection)
         if place.line is not None:
             self._lines.locate([(touch.anchor, touch.wing) for touch in touches[:_MOST_COMPARED]])
+            self._edits_somewhere = [touch for touch in touches if _is_edit_somewhere(touch.anchor)]
             touches = [touch for touch in touches if self._concerns_line(touch.anchor)]
         self._touches = touches
 
     def _concerns_line(self, anchor: Anchor) -> bool:
         """Return whether a citation concerns the line: its lines contain it, or the whole file was written."""
         if anchor.first == 0:
-            return anchor.how == "edited"
+            return anchor.how == "edited" and bool(anchor.digest)
         return self._place.line is not None and self._lines.contain(anchor, self._place.line)
+
+    def count_unlocated(self) -> int:
+        """Return the number of other sessions that edited the file at lines that are not known."""
+        return len({touch.session for touch in self._edits_somewhere} - {touch.session for touch in self._touches})
 
     def sessions(self) -> list[FileSession]:
         """Return the sessions that touched the file, newest first, without those of hidden branches."""
@@ -255,9 +264,11 @@ class _History:
 
     def decisions(self) -> list[FileDecision]:
         """Return the decisions about the file: first those that name it, then those of exchanges that changed it."""
-        from palazzo.store import digest_rows, drawers
+        from palazzo.store import digest_rows, drawers, file_touches
 
         rows = {touch.drawer for touch in self._touches if touch.anchor.how in ("edited", "mentioned")}
+        turns = file_touches.turns_of(self._connection, rows)
+        rows = {drawer for turn in turns.values() for drawer in turn}
         if self._place.line is None:
             rows |= self._drawers_with_name()
         spans = drawers.spans_of(self._connection, rows)
@@ -271,7 +282,8 @@ class _History:
             and self._scope.covers(line.said_at)
             and not (line.is_untrusted and "external" not in self._scope.trusts)
         ]
-        return sorted(views, key=lambda view: (not view.names_file, -view.at))
+        views.sort(key=lambda view: (not view.names_file, -view.at))
+        return list({" ".join(view.text.split()): view for view in reversed(views)}.values())[::-1]
 
     def _drawers_with_name(self) -> set[int]:
         """Return the drawers that name the file, by its path or by its last name."""
@@ -359,6 +371,10 @@ class _History:
                 for drawer, group in own_anchors.items()
             }
         return {drawer: self._lines.names(group) for drawer, group in own_anchors.items() if group}
+
+
+def _is_edit_somewhere(anchor: Anchor) -> bool:
+    return anchor.how == "edited" and anchor.first <= 0 and not anchor.digest
 
 
 def _origin(touch: FileTouch) -> CommitPlace:

@@ -21,9 +21,9 @@ _MOST_HITS = 30
 _BUDGET = 200_000
 """Tokens of those exchanges, so that none is left out."""
 _WEIGHTS: Mapping[AnchorKind, float] = {"edited": 1.0, "stated": 1.0, "mentioned": 0.7, "read": 0.4}
-"""How much a file of an exchange about the topic counts, by how the exchange touched it."""
-_BESIDE = 0.15
-"""How much a file counts that the same session edited in another exchange."""
+"""How much a file of an exchange about the topic counts, by how the exchange touched it: a session reads many files
+that are beside the point. Not measured.
+"""
 _HOWS: tuple[AnchorKind, ...] = ("edited", "read", "mentioned", "stated")
 
 
@@ -44,8 +44,8 @@ class FilesRequest:
 class TopicFile:
     """A file, and how sessions touched it. `exchanges` counts those about the topic that did.
 
-    With 0 exchanges, only another part of these sessions edited it. `drawer` is the exchange that is the most about the
-    topic, or the newest edit. `relevance` orders files and has no unit.
+    With 0 exchanges, only another part of these sessions edited it. `drawer` is where it was touched: in the exchange
+    that is the most about the topic, else the newest edit. `relevance` orders files and has no unit.
     """
 
     path: str
@@ -62,7 +62,7 @@ class TopicFile:
 class FilesResult:
     """The files, most relevant first. `wing` is null if all were searched; `total` is before the limit.
 
-    `exchanges` counts the hits about the topic, whether they touched files or not.
+    `exchanges` counts the exchanges about the topic, whether they touched files or not.
     """
 
     topic: str
@@ -83,23 +83,31 @@ def find_files(context: Context, request: FilesRequest) -> FilesResult:
     scope = read_scope(context, request)
     palace = context.reading()
     palace.follow_anchors()
-    scores = _exchanges_about(context, palace, request, scope)
+    scores = _scores_of_drawers(context, palace, request, scope)
     with palace.database.snapshot() as connection:
-        touches = file_touches.of_drawers(connection, scores)
+        turns = file_touches.turns_of(connection, scores)
+        best_by_turn: dict[tuple[int, ...], float] = {}
+        for drawer, turn in turns.items():
+            best_by_turn[turn] = max(scores[drawer], best_by_turn.get(turn, 0.0))
+        turn_of_drawer = {drawer: turn for turn in best_by_turn for drawer in turn}
+        touches = file_touches.of_drawers(connection, turn_of_drawer)
         beside = file_touches.edits_of_sources(connection, {touch.source for touch in touches if touch.session})
     groups: dict[tuple[str, str], _Group] = {}
-    for touch in touches:
-        _group_of(groups, touch).add(touch, scores[touch.drawer])
-    best = max(scores.values(), default=0.0)
+    for touch in (touch for touch in touches if touch.trust in scope.trusts):
+        turn = turn_of_drawer[touch.drawer]
+        _group_of(groups, touch).add(touch, turn, best_by_turn[turn])
     for touch in beside:
-        if touch.drawer not in scores and scope.covers(touch.at) and touch.trust in scope.trusts:
-            _group_of(groups, touch).add_beside(touch, best)
-    files = sorted((group.view() for group in groups.values()), key=lambda file: (-file.relevance, file.path))
-    advice = "" if files else _advice(request, scope, len(scores))
-    return FilesResult(request.topic, scope.wing, tuple(files[: request.limit]), len(scores), len(files), advice)
+        if touch.drawer not in turn_of_drawer and scope.covers(touch.at) and touch.trust in scope.trusts:
+            _group_of(groups, touch).add_beside(touch)
+    files = sorted(
+        (group.view() for group in groups.values()),
+        key=lambda file: (not file.exchanges, -file.relevance, -file.last_at),
+    )
+    advice = "" if files else _advice(request, scope, len(turns))
+    return FilesResult(request.topic, scope.wing, tuple(files[: request.limit]), len(best_by_turn), len(files), advice)
 
 
-def _exchanges_about(context: Context, palace: Palace, request: FilesRequest, scope: CodeScope) -> dict[int, float]:
+def _scores_of_drawers(context: Context, palace: Palace, request: FilesRequest, scope: CodeScope) -> dict[int, float]:
     """Return the scores of the drawers about the topic, by row id, without those that the branch policy hides."""
     from palazzo.features.branches.branch_labels import Checkout, find_origin
     from palazzo.index import query
@@ -139,24 +147,22 @@ class _Group:
     path: str
     wing: str
     hows: set[AnchorKind] = field(default_factory=set)
-    weights: dict[int, float] = field(default_factory=dict)
+    weights: dict[tuple[int, ...], float] = field(default_factory=dict)
     sessions: dict[str, None] = field(default_factory=dict)
     last_at: int = 0
     drawer: str = ""
-    beside: float = 0.0
     best_weight: float = 0.0
 
-    def add(self, touch: FileTouch, score: float) -> None:
+    def add(self, touch: FileTouch, turn: tuple[int, ...], score: float) -> None:
         """Count an exchange about the topic once, by the most that it did to the file."""
         weight = score * _WEIGHTS[touch.anchor.how]
-        self.weights[touch.drawer] = max(weight, self.weights.get(touch.drawer, 0.0))
+        self.weights[turn] = max(weight, self.weights.get(turn, 0.0))
         if weight > self.best_weight:
             self.best_weight, self.drawer = weight, touch.uid
         self._note(touch)
 
-    def add_beside(self, touch: FileTouch, score: float) -> None:
-        """Count an edit in another exchange of such a session; several count once."""
-        self.beside = score * _BESIDE
+    def add_beside(self, touch: FileTouch) -> None:
+        """Note an edit in another exchange of such a session."""
         self.drawer = self.drawer or touch.uid
         self._note(touch)
 
@@ -170,7 +176,7 @@ class _Group:
             sessions=tuple(self.sessions),
             last_at=Micros(self.last_at),
             drawer=self.drawer,
-            relevance=round(sum(self.weights.values()) + self.beside, 4),
+            relevance=round(sum(self.weights.values()), 4),
         )
 
     def _note(self, touch: FileTouch) -> None:

@@ -31,6 +31,10 @@ def _day(at: Micros) -> str:
     return to_iso(at)[:10] if at else "undated"
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
 def _short(text: str, longest: int = _LONGEST) -> str:
     """Return recorded words on one line."""
     line = " ".join(text.split())
@@ -81,6 +85,9 @@ def blame(screen: Screen, result: BlameResult) -> None:
         _note(screen, note)
     screen.gap()
     _summary(screen, count_noun(len(result.sessions), "session"), len(result.sessions), result.total, result.wing)
+    if result.unlocated:
+        sessions = count_noun(result.unlocated, "more session")
+        screen.say((f"{sessions} edited the file at lines that are not known.", "dim"))
     screen.say(("palazzo show ID shows an entry in its context.", "dim"))
 
 
@@ -137,7 +144,7 @@ def _file(screen: Screen, file: TopicFile, wing: str | None) -> None:
     _facts(
         screen,
         "" if wing else shown_name(file.wing),
-        count_noun(file.exchanges, "exchange") if file.exchanges else "",
+        count_noun(file.exchanges, "hit") if file.exchanges else "",
         count_noun(len(file.sessions), "session") if file.sessions else "",
         _day(file.last_at),
         file.drawer[:_ID],
@@ -178,10 +185,10 @@ def _group(screen: Screen, group: RecurringFailure) -> None:
     example = group.example
     is_error = group.kind == "error" and example.error
     screen.say((_short(example.error[0] if is_error else example.command), "bold"), wrap_indent=len(INDENT))
-    fixed = "never fixed" if not group.fixed else "always fixed" if group.fixed == group.failures else ""
-    fixed = fixed or f"fixed {group.fixed:,} of {group.failures:,} times"
+    fixed = "no fix recorded" if not group.fixed else "always fixed" if group.fixed == group.failures else ""
+    fixed = fixed or f"fixed {group.fixed:,} of {_times(group.failures)}"
     count = (
-        f"failed {group.failures:,} times"
+        f"failed {_times(group.failures)}"
         if group.kind == "error"
         else f"failed {group.failures:,} times in several ways"
     )
@@ -205,7 +212,7 @@ def _failure(screen: Screen, failure: PastFailure) -> None:
     words = {"unknown": "whether it was fixed is not known", "not fixed": "not fixed in that session"}
     screen.say((f"{INDENT}{words.get(failure.outcome, 'fixed')}{passed}", _OUTCOMES[failure.outcome]))
     _changes(screen, failure)
-    times = f"{failure.times:,} times" if failure.times > 1 else ""
+    times = _times(failure.times) if failure.times > 1 else ""
     _facts(screen, _day(failure.failed_at), f"session {failure.session[:_ID]}", failure.id[:_ID], times, failure.label)
 
 
@@ -246,11 +253,11 @@ def how(screen: Screen, result: HowResult) -> None:
 
 def _command(screen: Screen, command: WorkingCommand, wing: str | None) -> None:
     screen.say((f"$ {_short(command.command)}", "bold"), wrap_indent=len(INDENT))
-    failed = f", failed {command.failed:,} times" if command.failed else ""
+    failed = f", failed {_times(command.failed)}" if command.failed else ""
     status = "" if command.exit_status is None else f"exit status {command.exit_status}"
     _facts(
         screen,
-        f"worked {command.worked:,} times{failed}",
+        f"worked {_times(command.worked)}{failed}",
         f"last on {_day(command.last_at)}",
         status,
         "" if wing else shown_name(command.wing),

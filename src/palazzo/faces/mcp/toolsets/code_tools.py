@@ -109,6 +109,8 @@ def _answer_blame(result: BlameResult, call: CallArguments) -> Answer:
     entries = [*map(_note, result.notes), *map(_decision, result.decisions), *map(_session, result.sessions)]
     place = plain_name(result.path, _LONGEST) + (f":{result.line}" if result.line is not None else "")
     notice = f"{NOTICE}: {place}{_wing(result.wing)}; {count_noun(result.total, 'session')} touched it."
+    if result.unlocated:
+        notice += f" {count_noun(result.unlocated, 'more session')} edited the file at lines that are not known."
     return rows(notice, "entries", entries, _blame_line)
 
 
