@@ -39,12 +39,8 @@ def test_an_agent_learns_what_a_file_a_topic_and_a_program_are_about(told: Talk)
     assert [file["path"] for file in told.told("files", topic="the port of the zebra gateway")["files"]] == [
         "src/gateway.py"
     ]
-    commands = told.told("how", tool="pytest")["commands"]
-    assert [(one["command"], one["worked"], one["failed"]) for one in commands][0] == (
-        "pytest -q tests/test_gateway.py",
-        1,
-        1,
-    )
+    command = told.told("how", tool="pytest")["commands"][0]
+    assert (command["command"], command["worked"], command["failed"]) == ("pytest -q tests/test_gateway.py", 1, 1)
     for name, given in (("blame", {"path": "gateway.py"}), ("files", {"topic": "zebra"}), ("how", {"tool": "pytest"})):
         assert is_fenced(told.text(name, **given))
 

@@ -37,7 +37,7 @@ def shapes_of_program(line: str, program: Sequence[str]) -> list[str]:
 
     Both the program before a wrapper and the one behind it count: `uv run pytest` runs `uv` and `pytest`.
     """
-    shapes = {}
+    shapes: dict[str, None] = {}
     for words in _commands(line[:_LONGEST_LINE], 0):
         for candidate in (words, strip_wrappers(words)):
             if _runs(candidate, program):
