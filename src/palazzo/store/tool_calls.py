@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 from palazzo.model import Micros, Part
 from palazzo.store import digest_rows
 from palazzo.store.database import Connection
-from palazzo.store.items import decode_text, load_parts
+from palazzo.store.items import load_parts, read_texts
 
 _SHOWN = "(d.trust IN (SELECT value FROM json_each(?4)) OR i.trust IN (SELECT value FROM json_each(?4)))"
 """A call counts as its agent's text, whatever it returned; see `failure_fixes`."""
+
+_AT_ONCE = 500
+"""Messages whose texts are read at once."""
 
 
 class CallMessage(NamedTuple):
@@ -34,7 +38,7 @@ def messages_with_calls(
 ) -> Iterator[CallMessage]:
     """Yield the messages of sessions of these wings that call tools, newest first."""
     rows = connection.execute(
-        "SELECT i.id, hex(i.uid), i.source, s.session_id, s.kind, w.name, i.created_at, i.text, i.text_codec, i.parts"
+        "SELECT i.id, hex(i.uid), i.source, s.session_id, s.kind, w.name, i.created_at, i.parts"
         " FROM item i JOIN source s ON s.id = i.source JOIN room r ON r.id = i.room JOIN wing w ON w.id = r.wing"
         " WHERE i.kind = 'message' AND i.standing = 'said' AND i.role = 'assistant' AND s.session_id <> ''"
         " AND instr(i.parts, '\"tool_call\"') AND w.name IN (SELECT value FROM json_each(?1))"
@@ -42,10 +46,16 @@ def messages_with_calls(
         " ORDER BY i.created_at DESC, i.id DESC",
         (json.dumps(list(wings)), since, until),
     )
-    for row, uid, source, session, host, wing, at, text, codec, parts in rows:
-        yield CallMessage(
-            row, uid.lower(), source, session, host, wing, Micros(at), decode_text(text, codec), load_parts(parts)
-        )
+    for batch in _batches(rows):  # texts are read apart, so that they are not sorted
+        texts = read_texts(connection, (row[0] for row in batch))
+        for row, uid, source, session, host, wing, at, parts in batch:
+            yield CallMessage(row, uid.lower(), source, session, host, wing, Micros(at), texts[row], load_parts(parts))
+
+
+def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, _AT_ONCE)):
+        yield batch
 
 
 def is_call_shown(connection: Connection, item: int, start: int, end: int, trusts: Collection[str]) -> bool:
@@ -66,15 +76,19 @@ class CallResult(NamedTuple):
 
 def results_of(connection: Connection, source: int, calls: Collection[str]) -> dict[str, CallResult]:
     """Return the results of these calls (their ids) in a session's source; for repeated ids, the last."""
-    results: dict[str, CallResult] = {}
+    places: dict[str, tuple[int, Part]] = {}
     rows = connection.execute(
-        "SELECT text, text_codec, parts FROM item WHERE source = ? AND kind = 'message'"
-        " AND instr(parts, '\"tool_result\"') ORDER BY thread, ordinal, id",
+        "SELECT id, parts FROM item WHERE source = ? AND kind = 'message' AND instr(parts, '\"tool_result\"')"
+        " ORDER BY thread, ordinal, id",
         (source,),
     )
-    for text, codec, parts_json in rows:
-        wanted = [part for part in load_parts(parts_json) if part.kind == "tool_result" and part.call in calls]
-        if wanted:
-            plain = decode_text(text, codec)
-            results.update({part.call: CallResult(plain, part) for part in wanted})
-    return results
+    for row, parts in rows:
+        places.update(
+            {
+                part.call: (int(row), part)
+                for part in load_parts(parts)
+                if part.kind == "tool_result" and part.call in calls
+            }
+        )
+    texts = read_texts(connection, {row for row, _ in places.values()})
+    return {call: CallResult(texts[row], part) for call, (row, part) in places.items()}

@@ -12,6 +12,7 @@ from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, 
 from palazzo.model import AnchorKind, Freshness, Micros
 from palazzo.operations.filters import External, Since, Until
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
     from palazzo.features.branches.branch_labels import Checkout
@@ -144,15 +145,17 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         notes=tuple(notes),
         total=len(sessions),
         unlocated=unlocated,
-        advice="" if has_any else _advice(request, scope, place),
+        advice="" if has_any else _advice(request, scope, place, unlocated),
     )
 
 
-def _advice(request: BlameRequest, scope: CodeScope, place: _FilePlace) -> str:
+def _advice(request: BlameRequest, scope: CodeScope, place: _FilePlace, unlocated: int) -> str:
     suggestions = [f"the whole file with 'palazzo blame {place.path}'"] if place.line is not None else []
     wider = widening_options(request, scope)
     suggestions += [wider] if wider else []
     subject = f"line {place.line:,} of {place.path}" if place.line is not None else place.path
+    if unlocated:
+        subject += f" ({count_noun(unlocated, 'session')} edited the file at lines that are not known)"
     advice = f": try {' or '.join(suggestions)}" if suggestions else ""
     return f"Nothing is recorded about {subject}{advice}."
 

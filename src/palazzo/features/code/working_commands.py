@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _HALF_LIFE = 30 * 86_400_000_000
 """Microseconds after which a use counts half as much for the order."""
-_MOST_CALLS = 2_000
-"""Maximum number of calls of the program that are read, the newest."""
+_MOST_CALLS = 1_000
+"""Maximum number of calls of the program that are read, the newest: about a second of work."""
 _EXIT_STATUS = re.compile(
     r"^(?:Exit code:? |Process exited with code |Command exited with code )(\d{1,3})\b"
     r"|\"exit_code\": ?(\d{1,3})\b|<exited with exit code (\d{1,3})>",
@@ -87,7 +87,7 @@ class HowResult:
 def find_working_commands(context: Context, request: HowRequest) -> HowResult:
     """Show commands with a program that worked here: how often, when last, and with which exit status.
 
-    Reads the calls of all agents' sessions. Commands that differ only in their arguments are one.
+    Reads the newest 1,000 calls of agents' sessions. Commands that differ only in their arguments are one.
     """
     from palazzo.text.shell_text import words_of
 
