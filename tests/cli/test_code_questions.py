@@ -67,38 +67,36 @@ def test_friction_counts_what_several_sessions_saw(mined: Command) -> None:
     assert f"failed {worst['failures']} times in {worst['sessions']} sessions" in mined("friction").out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["blame", "no/such.py"], "Nothing is recorded about no/such.py: try with --everywhere."),
-        (["files", "zebra giraffe quantum"], "Nothing is recorded about this; try with --everywhere."),
-        (["fix", "E0432"], "No earlier failure reports this error: try with --everywhere, or search for it with "),
-        (["how", "terraform"], "No session ran terraform; try with --everywhere."),
-        (["friction", "--until", "2020-01-01"], "Nothing failed 2 times or more; try without --until or with "),
-    ],
-)
-def test_nothing_found_is_one_sentence_and_no_error(mined: Command, arguments: list[str], sentence: str) -> None:
-    ran = mined(*arguments)
-    assert (ran.code, ran.error) == (0, "")
-    assert ran.out.startswith(sentence)
-    assert ran.out.count("\n") == 1
+NOTHING = [
+    (["blame", "no/such.py"], "Nothing is recorded about no/such.py: try with --everywhere."),
+    (["files", "zebra giraffe quantum"], "Nothing is recorded about this; try with --everywhere."),
+    (["fix", "E0432"], "No earlier failure reports this error: try with --everywhere, or search for it with "),
+    (["how", "terraform"], "No session ran terraform; try with --everywhere."),
+    (["friction", "--until", "2020-01-01"], "Nothing failed 2 times or more; try without --until or with "),
+]
+WRONG = [
+    (["blame", "", "--json"], "The path is empty"),
+    (["fix", " "], "The error is empty"),
+    (["how", "git", "--limit", "0"], "The limit is 0"),
+    (["friction", "--since", "2026-03-01", "--until", "2026-02-01"], "The time range is inverted"),
+    (["files", "retry", "--wing", "nowhere"], "There is no wing 'nowhere'"),
+    (["friction", "--wing", "shop", "--everywhere"], "--wing and --everywhere exclude each other"),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["blame", "", "--json"], "The path is empty"),
-        (["fix", " "], "The error is empty"),
-        (["how", "git", "--limit", "0"], "The limit is 0"),
-        (["friction", "--since", "2026-03-01", "--until", "2026-02-01"], "The time range is inverted"),
-        (["files", "retry", "--wing", "nowhere"], "There is no wing 'nowhere'"),
-        (["friction", "--wing", "shop", "--everywhere"], "--wing and --everywhere exclude each other"),
-    ],
-)
-def test_bad_input_is_one_sentence(mined: Command, arguments: list[str], sentence: str) -> None:
-    ran = mined(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert sentence in ran.error
+def test_nothing_found_is_one_sentence_and_no_error(mined: Command) -> None:
+    for arguments, sentence in NOTHING:
+        ran = mined(*arguments)
+        assert (ran.code, ran.error) == (0, "")
+        assert ran.out.startswith(sentence)
+        assert ran.out.count("\n") == 1
+
+
+def test_bad_input_is_one_sentence(mined: Command) -> None:
+    for arguments, sentence in WRONG:
+        ran = mined(*arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert sentence in ran.error
 
 
 def test_recorded_control_characters_do_not_reach_the_terminal(palazzo: Command, home: Path) -> None:
