@@ -75,6 +75,10 @@ GIVEN: Mapping[str, Any] = {
     "verdict": "confirm",
     "memory_ids": ["{note}"],
     "outcome": "neutral",
+    "path": "page.md",
+    "topic": "cranes",
+    "error": "Error: crane {n} creaks",
+    "tool": "pytest",
 }
 """What an argument of that name is given; `{n}` is new each time, what else stands in braces is made for the call."""
 OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {

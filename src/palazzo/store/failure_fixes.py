@@ -91,11 +91,11 @@ def find(
         " ORDER BY m.signature = ?1 DESC, m.passed_at IS NULL, m.failed_at DESC, m.source, m.n LIMIT ?5",
         (signature, target, but[0], but[1] or 0, _LOOKED_AT),
     )
-    read = (_read(connection, row, wings, trusts) for row in list(rows))
+    read = (read_failure(connection, row, wings, trusts) for row in list(rows))
     return list(islice((failure for failure in read if failure is not None), limit))
 
 
-def _read(
+def read_failure(
     connection: Connection, columns: tuple[Any, ...], wings: Collection[str], trusts: Collection[str]
 ) -> FailureRecord | None:
     """Return a failure with its text; None if its command or its error may not be shown."""

@@ -141,7 +141,7 @@ def fixes(call: HookCall, connection: Connection, target: bytes, signature: byte
         for fix in past_fixes
     }
     past_fixes = [
-        fix._replace(edited=tuple(_from_root(file, roots[fix.wing]) for file in fix.edited)) for fix in past_fixes
+        fix._replace(edited=tuple(path_from_root(file, roots[fix.wing]) for file in fix.edited)) for fix in past_fixes
     ]
     # What happened so again says no more.
     alike = {(fix.command, fix.edited, fix.ran, fix.passed_as): fix for fix in reversed(past_fixes)}
@@ -153,7 +153,7 @@ def fixes(call: HookCall, connection: Connection, target: bytes, signature: byte
         yield Entry(part, day(fix.failed_at, timezone), f"{fix.wing}/{fix.room}", "tool", "\n".join(_words(fix)), label)
 
 
-def _from_root(file: str, roots: Iterable[str]) -> str:
+def path_from_root(file: str, roots: Iterable[str]) -> str:
     """Return a file's path relative to the innermost project root that contains it; unchanged if none does."""
     inside = [root for root in roots if file.startswith((f"{root}/", f"{root}\\"))]
     return file[len(max(inside, key=len)) + 1 :] if inside else file

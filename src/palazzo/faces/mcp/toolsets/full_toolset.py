@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from palazzo.faces.mcp.toolsets import (
+    code_tools,
     drawer_tools,
     fact_tools,
     note_tools,
@@ -30,6 +31,11 @@ FULL = (
     session_tools.TIMELINE,
     session_tools.DIGEST,
     session_tools.WHY,
+    code_tools.BLAME,
+    code_tools.FILES,
+    code_tools.FIX,
+    code_tools.HOW,
+    code_tools.FRICTION,
     fact_tools.KG_QUERY_IN_FULL,
     fact_tools.KG_ADD_IN_FULL,
     fact_tools.KG_END_IN_FULL,

@@ -1,0 +1,1 @@
+"""Questions about code and errors: files, fixes of errors, working commands, recurring failures."""

@@ -1,0 +1,396 @@
+"""blame: what earlier sessions did to a file, decided about it and noted on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from palazzo.errors import UsageError
+from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, read_scope, widening_options
+from palazzo.model import AnchorKind, Freshness, Micros
+from palazzo.operations.filters import External, Since, Until
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.text.count_phrases import count_noun
+
+if TYPE_CHECKING:
+    from palazzo.features.branches.branch_labels import Checkout
+    from palazzo.model import Anchor
+    from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
+    from palazzo.store.digest_rows import DigestLine
+    from palazzo.store.file_touches import FileTouch
+    from palazzo.store.write_contexts import CommitPlace
+
+_PLACE = re.compile(r"(?P<path>.+?):L?(?P<line>[1-9]\d{0,8})", re.DOTALL)
+_HOWS: tuple[AnchorKind, ...] = ("edited", "read", "mentioned")
+"""The order in which a session's ways to touch a file are listed."""
+_MOST_FILES = 20
+"""Maximum number of files that one ending of a path may mean in an error message."""
+_MOST_COMPARED = 400
+"""Maximum number of citations whose lines are located in the file of today, the newest."""
+_SHORTEST_STEM = 5
+"""Minimum letters of a file name without its extension that name the file by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlameRequest:
+    """The file, and where to look for it."""
+
+    path: Annotated[str, About("The file, or one line of it: PATH or PATH:LINE.", positional=True)]
+    wing: InCodeWing = None
+    everywhere: Everywhere = False
+    since: Since = None
+    until: Until = None
+    limit: Annotated[int, About("Maximum number of sessions, of decisions and of notes.")] = 10
+    external: External = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileSession:
+    """A session that touched the file. `how` is edited, read, mentioned; `lines` are the edited lines, if known.
+
+    Lines are those of today if they were found in the file, else those of that time. `drawer` is the newest one
+    that touched the file.
+    """
+
+    session: str
+    host: str
+    title: str
+    wing: str
+    last_at: Micros
+    how: tuple[AnchorKind, ...]
+    lines: tuple[str, ...]
+    branch: str
+    label: str
+    drawer: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileDecision:
+    """A decision from a session's digest. `names_file` is false if it only stands in an exchange about the file."""
+
+    id: str
+    session: str
+    wing: str
+    at: Micros
+    by: str
+    text: str
+    names_file: bool
+    trust: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileNote:
+    """A note that cites the file. `remark` says which cited lines are not as they were; `label` is the branch label."""
+
+    id: str
+    wing: str
+    at: Micros
+    author: str
+    filed_as: str
+    text: str
+    lines: tuple[str, ...]
+    trust: str
+    freshness: Freshness
+    remark: str
+    label: str
+    is_superseded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BlameResult:
+    """What is known about a file, newest first; decisions that name it come first. `wing` is null for all wings.
+
+    `path` is relative to the root of the project. `total` counts the sessions before the limit. With a line,
+    `unlocated` counts other sessions that edited the file at lines that are not known.
+    """
+
+    path: str
+    line: int | None
+    wing: str | None
+    sessions: tuple[FileSession, ...]
+    decisions: tuple[FileDecision, ...]
+    notes: tuple[FileNote, ...]
+    total: int
+    unlocated: int = 0
+    advice: Annotated[str, PERSON_ONLY] = ""
+
+
+def blame(context: Context, request: BlameRequest) -> BlameResult:
+    """Show which sessions read or edited a file, what was decided about it, and the notes that cite it.
+
+    With a line, show only what concerns that line: edits are followed to where their lines are now.
+    """
+    scope = read_scope(context, request)
+    palace = context.reading()
+    palace.follow_anchors()
+    palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
+    palace.follow_mentions(context.settings.flag("entities"))
+    with palace.database.snapshot() as connection:
+        place = _find_place(context, connection, request.path, scope)
+        history = _History(context, connection, scope, place)
+        sessions = history.sessions()
+        decisions = history.decisions()
+        notes = history.notes(request.limit)
+        unlocated = history.count_unlocated()
+    has_any = sessions or decisions or notes
+    return BlameResult(
+        path=place.path,
+        line=place.line,
+        wing=scope.wing,
+        sessions=tuple(sessions[: request.limit]),
+        decisions=tuple(decisions[: request.limit]),
+        notes=tuple(notes),
+        total=len(sessions),
+        unlocated=unlocated,
+        advice="" if has_any else _advice(request, scope, place, unlocated),
+    )
+
+
+def _advice(request: BlameRequest, scope: CodeScope, place: _FilePlace, unlocated: int) -> str:
+    suggestions = [f"the whole file with 'palazzo blame {place.path}'"] if place.line is not None else []
+    wider = widening_options(request, scope)
+    suggestions += [wider] if wider else []
+    subject = f"line {place.line:,} of {place.path}" if place.line is not None else place.path
+    if unlocated:
+        subject += f" ({count_noun(unlocated, 'session')} edited the file at lines that are not known)"
+    advice = f": try {' or '.join(suggestions)}" if suggestions else ""
+    return f"Nothing is recorded about {subject}{advice}."
+
+
+# --- the file ----------------------------------------------------------------------------------------------
+
+
+class _FilePlace(NamedTuple):
+    """The file's path for display, the names by which citations know it, and a line of it."""
+
+    path: str
+    names: tuple[str, ...]
+    line: int | None
+
+
+def _find_place(context: Context, connection: Connection, typed_path: str, scope: CodeScope) -> _FilePlace:
+    """Return the file that a person names: by its path from here, from the project's root, or by its last names."""
+    from palazzo.features.tasks.task_results import file_names
+    from palazzo.operations.arguments import absolute
+    from palazzo.store import anchors, file_touches
+
+    place = _PLACE.fullmatch(typed_path)
+    if place is not None and absolute(context, typed_path).exists():  # a file whose name ends so
+        place = None
+    path, line = (place["path"], int(place["line"])) if place else (typed_path, None)
+    if not path.strip() or not anchors.can_be_kept(path):
+        raise UsageError("The path is empty or is not valid UTF-8: name a file, such as src/cart.py.")
+    names = tuple(dict.fromkeys(name for name, _ in file_names(context, path)))
+    ending = path.replace("\\", "/").removeprefix("./").rstrip("/")
+    is_here = scope.wing in (None, context.home) and absolute(context, path).exists()
+    if is_here or file_touches.are_cited(connection, names, scope.wings):
+        return _FilePlace(names[0], names, line)
+    candidates = file_touches.paths_ending_in(connection, ending, scope.wings, _MOST_FILES)
+    if len(candidates) > 1 and ending not in candidates:
+        raise UsageError(
+            f"'{path}' may mean {len(candidates)} files: {', '.join(candidates[:8])}. Give more of the path."
+        )
+    if candidates:
+        found_path = ending if ending in candidates else candidates[0]
+        return _FilePlace(found_path, (found_path,), line)
+    return _FilePlace(names[0], names, line)
+
+
+# --- what is recorded --------------------------------------------------------------------------------------
+
+
+class _History:
+    """What one answer says about a file."""
+
+    def __init__(self, context: Context, connection: Connection, scope: CodeScope, place: _FilePlace) -> None:
+        from palazzo.features.branches.branch_labels import Checkout
+        from palazzo.features.code.current_lines import CurrentLines
+        from palazzo.store import file_touches
+
+        self._context, self._connection, self._scope, self._place = context, connection, scope, place
+        self._checkout: Checkout = Checkout(context)
+        self._edits_somewhere: list[FileTouch] = []
+        touches = file_touches.of_paths(connection, place.names, scope.wings, scope.since, scope.until)
+        self._lines = CurrentLines(context, connection)
+        if place.line is not None:
+            self._lines.locate([(touch.anchor, touch.wing) for touch in touches[:_MOST_COMPARED]])
+            self._edits_somewhere = [touch for touch in touches if _is_edit_somewhere(touch.anchor)]
+            touches = [touch for touch in touches if self._concerns_line(touch.anchor)]
+        self._touches = touches
+
+    def _concerns_line(self, anchor: Anchor) -> bool:
+        """Return whether a citation concerns the line: its lines contain it, or the whole file was written."""
+        if anchor.first == 0:
+            return anchor.how == "edited" and bool(anchor.digest)
+        return self._place.line is not None and self._lines.contain(anchor, self._place.line)
+
+    def count_unlocated(self) -> int:
+        """Return the number of other sessions that edited the file at lines that are not known."""
+        return len({touch.session for touch in self._edits_somewhere} - {touch.session for touch in self._touches})
+
+    def sessions(self) -> list[FileSession]:
+        """Return the sessions that touched the file, newest first, without those of hidden branches."""
+        from palazzo.archive.session_titles import shown_titles
+        from palazzo.store import source_rows
+
+        touches_by_session: dict[str, list[FileTouch]] = {}
+        for touch in self._touches:
+            touches_by_session.setdefault(touch.session, []).append(touch)
+        sources = source_rows.read_sources(self._connection, {touch.source for touch in self._touches})
+        titles = shown_titles(self._connection, {row: source.title for row, source in sources.items()})
+        origins = self._checkout.standings(_origin(touches[0]) for touches in touches_by_session.values())
+        return [
+            self._session(touches, titles[touches[0].source], origins[_origin(touches[0])].label)
+            for touches in touches_by_session.values()
+            if not self._checkout.hides(origins[_origin(touches[0])])
+        ]
+
+    def _session(self, touches: Sequence[FileTouch], title: str, label: str) -> FileSession:
+        newest = touches[0]
+        hows = {touch.anchor.how for touch in touches}
+        edits = [touch.anchor for touch in touches if touch.anchor.how == "edited"]
+        return FileSession(
+            session=newest.session,
+            host=newest.host,
+            title=title,
+            wing=newest.wing,
+            last_at=newest.at,
+            how=tuple(how for how in _HOWS if how in hows),
+            lines=self._lines.names(edits),
+            branch=newest.branch,
+            label=label,
+            drawer=newest.uid,
+        )
+
+    def decisions(self) -> list[FileDecision]:
+        """Return the decisions about the file: first those that name it, then those of exchanges that changed it."""
+        from palazzo.store import digest_rows, drawers, file_touches
+
+        rows = {touch.drawer for touch in self._touches if touch.anchor.how in ("edited", "mentioned")}
+        turns = file_touches.turns_of(self._connection, rows)
+        rows = {drawer for turn in turns.values() for drawer in turn}
+        if self._place.line is None:
+            rows |= self._drawers_with_name()
+        spans = drawers.spans_of(self._connection, rows)
+        lines = digest_rows.of_items(
+            self._connection, {item for own in spans.values() for item, _, _ in own}, "decided"
+        )
+        views = [
+            self._decision(line)
+            for line in lines
+            if line.wing in self._scope.wings
+            and self._scope.covers(line.said_at)
+            and not (line.is_untrusted and "external" not in self._scope.trusts)
+        ]
+        views.sort(key=lambda view: (not view.names_file, -view.at))
+        return list({" ".join(view.text.split()): view for view in reversed(views)}.values())[::-1]
+
+    def _drawers_with_name(self) -> set[int]:
+        """Return the drawers that name the file, by its path or by its last name."""
+        from palazzo.store import mention_rows
+        from palazzo.text.names import fold
+
+        names = {fold(name) for name in (*self._place.names, self._base_name)}
+        return {row.drawer for name in names for row in mention_rows.find_mentions(self._connection, name, "file")}
+
+    @property
+    def _base_name(self) -> str:
+        return self._place.path.rpartition("/")[2]
+
+    def _decision(self, line: DigestLine) -> FileDecision:
+        from palazzo.store import digest_rows
+
+        quote = line.quote
+        return FileDecision(
+            id=digest_rows.drawer_with(self._connection, quote) or quote.item,
+            session=line.session,
+            wing=line.wing,
+            at=line.said_at,
+            by=line.role,
+            text=line.words,
+            names_file=_names_file(line.words, self._base_name),
+            trust="external" if line.is_untrusted else "user" if line.role == "user" else "agent",
+        )
+
+    def notes(self, limit: int) -> list[FileNote]:
+        """Return the notes that cite the file, newest first, with the state of what they cite."""
+        views = [view for wing in self._scope.wings for view in self._notes_of_wing(wing, limit)]
+        return sorted(views, key=lambda view: -view.at)[:limit]
+
+    def _notes_of_wing(self, wing: str, limit: int) -> Iterable[FileNote]:
+        from palazzo.features.branches.branch_labels import MERGED
+        from palazzo.features.search.hit_freshness import NOTHING, Files
+        from palazzo.features.search.hits import find_supersessions
+        from palazzo.store import anchors
+        from palazzo.store.injection_worth import read_notes, worth_of
+
+        connection = self._connection
+        worth = worth_of(connection, anchors.notes_on(connection, wing, self._place.names, limit))
+        drawers = {row: note_worth.drawers[0] for row, note_worth in worth.items()}
+        notes = read_notes(connection, worth)
+        superseded = find_supersessions(connection, [*drawers.values()], self._context.now)
+        standings = self._checkout.of_ids(connection, [note.id for note in notes.values()])
+        citations = Files(self._context).of_drawers(connection, dict.fromkeys(drawers.values(), wing))
+        cited = self._cited_lines(drawers.values(), wing)
+        for row, note in notes.items():
+            drawer, status = drawers[row], standings.get(note.id, MERGED)
+            if (
+                drawer in cited
+                and worth[row].trust in self._scope.trusts
+                and self._scope.covers(note.at)
+                and not self._checkout.hides(status)
+            ):
+                summary = citations.get(drawer, NOTHING)
+                yield FileNote(
+                    id=drawer,
+                    wing=wing,
+                    at=note.at,
+                    author=note.author,
+                    filed_as=note.label,
+                    text=note.text,
+                    lines=cited[drawer],
+                    trust=worth[row].trust,
+                    freshness=summary.freshness,
+                    remark=summary.remark,
+                    label=status.label,
+                    is_superseded=drawer in superseded,
+                )
+
+    def _cited_lines(self, drawers: Collection[str], wing: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the lines of the file that each note cites; a note that does not concern the line is absent."""
+        from palazzo.store import anchors
+
+        own_anchors = {
+            drawer: [anchor for anchor in group if anchor.path in self._place.names]
+            for drawer, group in anchors.of_drawers(self._connection, drawers).items()
+        }
+        if self._place.line is not None:
+            self._lines.locate([(anchor, wing) for group in own_anchors.values() for anchor in group])
+            own_anchors = {
+                drawer: [anchor for anchor in group if self._concerns_line(anchor)]
+                for drawer, group in own_anchors.items()
+            }
+        return {drawer: self._lines.names(group) for drawer, group in own_anchors.items() if group}
+
+
+def _is_edit_somewhere(anchor: Anchor) -> bool:
+    return anchor.how == "edited" and anchor.first <= 0 and not anchor.digest
+
+
+def _origin(touch: FileTouch) -> CommitPlace:
+    from palazzo.store.write_contexts import CommitPlace
+
+    return CommitPlace(touch.branch, touch.commit, touch.wing)
+
+
+def _names_file(text: str, base_name: str) -> bool:
+    """Return whether a text names a file, with its extension or without it."""
+    stem = base_name.rpartition(".")[0] or base_name
+    names = [base_name, *([stem] if len(stem) >= _SHORTEST_STEM else [])]
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) for name in names)
+
+
+OPERATION = Operation("blame", BlameRequest, BlameResult, blame, scope="read")
