@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 import yaml  # noqa: E402
-
 from tools.recording.cast import Cast, read_cast  # noqa: E402
 from tools.recording.machine import make_machine  # noqa: E402
 from tools.recording.picture import draw_animation, draw_still  # noqa: E402
@@ -43,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="list the recordings")
     parser.add_argument("--draw", nargs="+", type=Path, default=[], metavar="FILE", help="draw existing recordings")
     parser.add_argument("--python", default=str(PYTHON), help="an interpreter with Palazzo's dependencies [.venv's]")
+    parser.add_argument("--source", type=Path, default=ROOT / "src", help="the program's source [this checkout's]")
     options = parser.parse_args(arguments)
     if options.list:
         print(*(f"{name:<14} {script['title']}" for name, script in scripts.items()), sep="\n")
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.names:
         for columns in options.columns or scripts[name].get("columns", WIDTHS):
-            with make_machine(options.python) as machine:
+            with make_machine(options.python, options.source.resolve()) as machine:
                 cast = record_script(scripts[name], scripts[name]["title"], machine, columns)
             path = options.out / f"{name}-{columns}"
             cast.write(path.with_suffix(".cast"))

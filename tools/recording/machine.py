@@ -20,17 +20,17 @@ from typing import Any
 
 import yaml
 from benchmarks.coding.sessions import session_id, write_session
-
 from tools.recording.cast import RECORDED_AT
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN_HOME = "/home/you"
 PROJECT = "shop"
 _GIT = {
-    **{f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", "You"), ("EMAIL", "you@example.org"))},
-    "GIT_AUTHOR_DATE": "2026-11-02T09:00:00Z", "GIT_COMMITTER_DATE": "2026-11-02T09:00:00Z",
+    "GIT_AUTHOR_NAME": "You", "GIT_AUTHOR_EMAIL": "you@example.org", "GIT_AUTHOR_DATE": "2026-11-02T09:00:00Z",
+    "GIT_COMMITTER_NAME": "You", "GIT_COMMITTER_EMAIL": "you@example.org", "GIT_COMMITTER_DATE": "2026-11-02T09:00:00Z",
     "GIT_CONFIG_NOSYSTEM": "1",
 }  # fmt: skip
+"""So that the project's first commit, by which it is known, has the same id in each recording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ class Machine:
 
 
 @contextmanager
-def make_machine(python: str = sys.executable) -> Iterator[Machine]:
+def make_machine(python: str = sys.executable, source: Path = ROOT / "src") -> Iterator[Machine]:
     """Make the home; remove it afterwards."""
     home = Path("/tmp") / secrets.token_hex(2)  # as long as the home that is shown
     home.mkdir(mode=0o700)
     machine = Machine(home)
     try:
-        install_program(machine, python)
+        install_program(machine, python, source)
         make_project(machine)
         for session in read_sessions():
             write_session(home / ".claude" / "projects", session | {"cwd": str(machine.project)})
@@ -89,15 +89,23 @@ def read_sessions() -> list[dict[str, Any]]:
     return sessions
 
 
-def install_program(machine: Machine, python: str) -> None:
-    """Put `palazzo` where pipx would."""
-    program = machine.home / ".local" / "bin" / "palazzo"
-    program.parent.mkdir(parents=True)
-    clock = Path(__file__).with_name("clock")
-    shift = f"RECORDING_SHIFT={RECORDED_AT - int(time.time())}"
-    words = ["env", f"PYTHONPATH={clock}{os.pathsep}{ROOT / 'src'}", shift, python, "-m", "palazzo"]
+def install_program(machine: Machine, python: str, source: Path) -> None:
+    """Install the program as `docs/how-to/set-up-a-new-machine.md` does: an environment, and a link to it on PATH."""
+    environment = machine.home / ".palazzo-venv"
+    subprocess.run([python, "-m", "venv", "--without-pip", str(environment)], check=True)
+    find = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    directories = [
+        subprocess.check_output([each, "-c", find], text=True).strip() for each in (environment / "bin/python", python)
+    ]
+    (Path(directories[0]) / "recorded.pth").write_text(f"{source}\n{directories[1]}\n", encoding="utf-8")
+    clock, shift = Path(__file__).with_name("clock"), RECORDED_AT - int(time.time())
+    words = ["env", f"PYTHONPATH={clock}", f"RECORDING_SHIFT={shift}", f"{environment}/bin/python", "-m", "palazzo"]
+    program = environment / "bin" / "palazzo"
     program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
+    link = machine.home / ".local" / "bin" / "palazzo"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(program)
 
 
 def make_project(machine: Machine) -> None:
@@ -106,13 +114,19 @@ def make_project(machine: Machine) -> None:
         path = machine.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for arguments in (["init", "--quiet", "--initial-branch=main"], ["add", "."], ["commit", "--quiet", "-m", "Begin the shop"]):
-        subprocess.run(["git", *arguments], cwd=machine.project, env=machine.environment | {"PATH": os.environ["PATH"]}, check=True)
+    for arguments in (
+        ["init", "--quiet", "--initial-branch=main"],
+        ["add", "."],
+        ["commit", "--quiet", "-m", "Begin the shop"],
+    ):
+        subprocess.run(
+            ["git", *arguments], cwd=machine.project, env=machine.environment | {"PATH": os.environ["PATH"]}, check=True
+        )
 
 
 PROJECT_FILES = {
     "README.md": "# Shop\n\nTakes orders, and hands payments to the gateway.\n",
     "docs/deploy.md": "# Deploy\n\nRun `make deploy` from main. Deploys are frozen on Fridays.\n\n"
     "## Rollback\n\nRun `make rollback VERSION=…`; it takes two minutes.\n",
-    "src/gateway.py": "RETRIES = 5\nTIMEOUT = 2.0\n",
+    "src/gateway.py": "RETRIES = 6\nTIMEOUT = 2.0\n",
 }

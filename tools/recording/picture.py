@@ -6,6 +6,7 @@ to its lines, and a CSS animation moves the strip of screens.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -13,10 +14,11 @@ from itertools import groupby
 from typing import Any
 
 import pyte
-
 from tools.recording.cast import Cast
 
 CELL_WIDTH, LINE_HEIGHT, FONT_SIZE, MARGIN = 8.4, 19, 14, 16
+TOP = MARGIN + 22
+"""Where lines begin: below the three dots of the window."""
 _BACKGROUND, _FOREGROUND = "#16181d", "#d7dae0"
 _COLORS = {
     "default": _FOREGROUND, "black": "#3f4451", "red": "#e06c75", "green": "#98c379", "brown": "#e5c07b",
@@ -25,7 +27,11 @@ _COLORS = {
     "brightblue": "#61afef", "brightmagenta": "#c678dd", "brightcyan": "#56b6c2", "brightwhite": "#ffffff",
 }  # fmt: skip
 _FONTS = "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-_FAINT = 2
+_FAINT, _ALTERNATE = 2, 1049
+_DOTS = "".join(
+    f'<circle cx="{MARGIN + 6 + 18 * place}" cy="19" r="6" fill="{_COLORS[name]}"/>'
+    for place, name in enumerate(("red", "brown", "green"))
+)
 Line = tuple[Any, ...]
 Screen = tuple[Line, ...]
 
@@ -38,8 +44,26 @@ class Frame:
     screen: Screen
 
 
-class FaintScreen(pyte.Screen):
-    """A screen that shows faint text (SGR 2), which pyte does not know, as grey."""
+class FullScreen(pyte.Screen):  # type: ignore[misc] # pyte has no types
+    """A screen with two things that pyte does not know: faint text (SGR 2), shown as grey, and the alternate screen."""
+
+    main: tuple[Any, Any] | None = None
+    """The lines and the cursor of the main screen, while the alternate one is shown."""
+
+    def set_mode(self, *modes: int, **options: Any) -> None:
+        """Set modes; show the alternate screen."""
+        super().set_mode(*modes, **options)
+        if _ALTERNATE in modes and self.main is None:
+            self.main = (copy.deepcopy(self.buffer), copy.copy(self.cursor))
+            self.erase_in_display(2)
+            self.cursor_position()
+
+    def reset_mode(self, *modes: int, **options: Any) -> None:
+        """Reset modes; show the main screen as it was."""
+        super().reset_mode(*modes, **options)
+        if _ALTERNATE in modes and self.main is not None:
+            self.buffer, self.cursor = self.main
+            self.main = None
 
     def select_graphic_rendition(self, *attributes: int) -> None:
         """Set colours and styles."""
@@ -50,7 +74,7 @@ class FaintScreen(pyte.Screen):
 
 def play(cast: Cast) -> list[Frame]:
     """Return each different screen of a recording."""
-    screen = FaintScreen(cast.columns, cast.rows)
+    screen = FullScreen(cast.columns, cast.rows)
     stream = pyte.Stream(screen)
     frames: list[Frame] = []
     for event in cast.events:
@@ -66,36 +90,48 @@ def draw_still(cast: Cast, frame: Frame | None = None) -> str:
     screen = (frame or play(cast)[-1]).screen
     used = max((number for number, line in enumerate(screen, 1) if text_of(line).strip()), default=1)
     body = "".join(draw_line(line, row) for row, line in enumerate(screen[:used]))
-    return document(cast, used, f'<g transform="translate({MARGIN} {MARGIN + 22})">{body}</g>', "")
+    return document(cast, used, f'<g transform="translate({MARGIN} {TOP})">{body}</g>', "")
 
 
 def draw_animation(cast: Cast) -> str:
     """Return the whole recording as an SVG that repeats it."""
-    frames = play(cast)
-    numbers: dict[str, int] = {}
-    groups = []
+    frames, definitions, screens = play(cast), LineDefinitions(), []
     for position, frame in enumerate(frames):
-        uses = []
-        for row, line in enumerate(frame.screen):
-            drawn = draw_line(line, 0)
-            if drawn:
-                number = numbers.setdefault(drawn, len(numbers))
-                uses.append(f'<use href="#l{number}" y="{row * LINE_HEIGHT}"/>')
-        groups.append(f'<g transform="translate({position * width(cast):g} 0)">{"".join(uses)}</g>')
-    definitions = "".join(f'<g id="l{number}">{drawn}</g>' for drawn, number in numbers.items())
+        uses = (definitions.use(line, row) for row, line in enumerate(frame.screen))
+        screens.append(f'<g transform="translate({position * width(cast):g} 0)">{"".join(uses)}</g>')
+    size = f'width="{width(cast) - 2 * MARGIN:g}" height="{cast.rows * LINE_HEIGHT}"'
+    strip = f'<svg x="{MARGIN}" y="{TOP}" {size}><g class="strip">{"".join(screens)}</g></svg>'
+    return document(cast, cast.rows, f"<defs>{definitions.text}</defs>{strip}", animate(cast, frames))
+
+
+def animate(cast: Cast, frames: list[Frame]) -> str:
+    """Return the style that moves the strip of screens; who asked for reduced motion sees the last one."""
     end = cast.events[-1].at
-    steps = "".join(
-        f"{100 * frame.at / end:.3f}%{{transform:translateX({-position * width(cast):g}px)}}"
-        for position, frame in enumerate(frames)
+    places = [f"transform:translateX({-position * width(cast):g}px)" for position in range(len(frames))]
+    steps = "".join(f"{100 * frame.at / end:.3f}%{{{place}}}" for frame, place in zip(frames, places, strict=True))
+    return (
+        f"@keyframes play{{{steps}100%{{{places[-1]}}}}}"
+        f".strip{{animation:play {end:.2f}s steps(1,end) infinite}}"
+        f"@media(prefers-reduced-motion:reduce){{.strip{{animation:none;{places[-1]}}}}}"
     )
-    last = f"100%{{transform:translateX({-(len(frames) - 1) * width(cast):g}px)}}"
-    style = (
-        f"@keyframes play{{{steps}{last}}}.strip{{animation:play {end:.2f}s steps(1,end) infinite}}"
-        f"@media(prefers-reduced-motion:reduce){{.strip{{animation:none;transform:translateX({-(len(frames) - 1) * width(cast):g}px)}}}}"
-    )
-    inner = f'<svg x="{MARGIN}" y="{MARGIN + 22}" width="{width(cast) - 2 * MARGIN:g}" height="{cast.rows * LINE_HEIGHT}">'
-    body = f'<defs>{definitions}</defs>{inner}<g class="strip">{"".join(groups)}</g></svg>'
-    return document(cast, cast.rows, body, style)
+
+
+class LineDefinitions:
+    """The different lines of all screens, each defined once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def use(self, line: Line, row: int) -> str:
+        """Return a reference to a line, at a row; nothing for an empty line."""
+        drawn = draw_line(line, 0)
+        number = self._numbers.setdefault(drawn, len(self._numbers)) if drawn else None
+        return "" if number is None else f'<use href="#l{number}" y="{row * LINE_HEIGHT}"/>'
+
+    @property
+    def text(self) -> str:
+        """All definitions."""
+        return "".join(f'<g id="l{number}">{drawn}</g>' for drawn, number in self._numbers.items())
 
 
 def width(cast: Cast) -> float:
@@ -105,13 +141,13 @@ def width(cast: Cast) -> float:
 
 def document(cast: Cast, rows: int, body: str, style: str) -> str:
     """Return a picture with a window around its body."""
-    height = rows * LINE_HEIGHT + 2 * MARGIN + 22
-    dots = "".join(f'<circle cx="{MARGIN + 6 + 18 * n}" cy="19" r="6" fill="{c}"/>' for n, c in enumerate(("#e06c75", "#e5c07b", "#98c379")))
+    height, title = rows * LINE_HEIGHT + TOP + MARGIN, escape(cast.title)
+    size = f'viewBox="0 0 {width(cast):g} {height}" width="{width(cast):g}" height="{height}"'
+    fonts = f"text{{font:{FONT_SIZE}px {_FONTS};fill:{_FOREGROUND};white-space:pre}}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width(cast):g} {height}" width="{width(cast):g}" height="{height}" '
-        f'role="img" aria-label="{escape(cast.title)}"><title>{escape(cast.title)}</title>'
-        f"<style>text{{font:{FONT_SIZE}px {_FONTS};fill:{_FOREGROUND};white-space:pre}}.b{{font-weight:bold}}.i{{font-style:italic}}{style}</style>"
-        f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND}"/>{dots}{body}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{title}"><title>{title}</title>'
+        f"<style>{fonts}.b{{font-weight:bold}}.i{{font-style:italic}}{style}</style>"
+        f'<rect width="100%" height="100%" rx="8" fill="{_BACKGROUND}"/>{_DOTS}{body}</svg>\n'
     )
 
 
@@ -140,18 +176,26 @@ def draw_run(start: int, text: str, style: Any, row: int) -> str:
     foreground, background = color(style.fg, _FOREGROUND), color(style.bg, "")
     if style.reverse:
         foreground, background = background or _BACKGROUND, foreground
-    x, top = start * CELL_WIDTH, row * LINE_HEIGHT
-    box = f'<rect x="{x:g}" y="{top}" width="{len(text) * CELL_WIDTH:g}" height="{LINE_HEIGHT}" fill="{background}"/>' if background else ""
-    lead = len(text) - len(text.lstrip())
-    visible = text.strip()
+    top, visible, box = row * LINE_HEIGHT, text.strip(), ""
+    if background:
+        size = f'width="{len(text) * CELL_WIDTH:g}" height="{LINE_HEIGHT}"'
+        box = f'<rect x="{start * CELL_WIDTH:g}" y="{top}" {size} fill="{background}"/>'
     if not visible:
         return box
+    x = (start + len(text) - len(text.lstrip())) * CELL_WIDTH
+    place = f'x="{x:g}" y="{top + 14}" textLength="{len(visible) * CELL_WIDTH:g}" lengthAdjust="spacingAndGlyphs"'
+    words = escape(visible, quote=False)
+    return f'{box}<text {place} xml:space="preserve"{style_attributes(style, foreground)}>{words}</text>'
+
+
+def style_attributes(style: Any, foreground: str) -> str:
+    """Return the attributes of a text of a style."""
     classes = " ".join(name for name, on in (("b", style.bold), ("i", style.italics)) if on)
-    attributes = f' class="{classes}"' if classes else ""
-    attributes += f' style="fill:{foreground}"' if foreground != _FOREGROUND else ""
-    attributes += ' text-decoration="underline"' if style.underscore else ""
-    length = f'{len(visible) * CELL_WIDTH:g}'
-    return f'{box}<text x="{x + lead * CELL_WIDTH:g}" y="{top + 14}" textLength="{length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve"{attributes}>{escape(visible, quote=False)}</text>'
+    return (
+        (f' class="{classes}"' if classes else "")
+        + (f' style="fill:{foreground}"' if foreground != _FOREGROUND else "")
+        + (' text-decoration="underline"' if style.underscore else "")
+    )
 
 
 def color(name: str, default: str) -> str:

@@ -1,8 +1,13 @@
 """Runs the steps of a script in a pseudo-terminal of a given width, and records what a person would see.
 
-A step is a table with one of these keys: `say` (a comment; `above` a text and no command), `run` (a command of the shell; `answers` lists pairs of a
-pattern and the keys that are pressed when it is printed), `hook` (an event of Claude Code with its captured payload, of
-which the text for the agent is shown), `clear`, and `wait` (seconds).
+A step is a table with one of these keys:
+`say`    a comment; with `above` the text of the next step stands directly below it
+`run`    a command of the shell; `answers` lists pairs of a pattern and the keys that are pressed when it is printed,
+         `code` is the expected exit code
+`hook`   an event of Claude Code, with its captured payload for `session`; the text for the agent is shown, unless the
+         step is `silent`
+`clear`  an empty screen
+Each may have `wait` (seconds afterwards), and `run` and `hook` may have `read`, the time to read the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.coding.sessions import session_id
-
 from tools.recording.cast import Cast
 from tools.recording.machine import PROJECT, ROOT, Machine
 
@@ -45,7 +49,9 @@ _EVENTS = {
 def record_script(script: Step, title: str, machine: Machine, columns: int) -> Cast:
     """Run all steps of a script; return what was printed."""
     for command in script.get("before", ()):
-        subprocess.run(["/bin/sh", "-c", command], cwd=machine.project, env=machine.environment, check=True, capture_output=True)
+        subprocess.run(
+            ["/bin/sh", "-c", command], cwd=machine.project, env=machine.environment, check=True, capture_output=True
+        )
     cast = Cast(title, columns, script.get("rows", 30))
     cast.add(_PROMPT)
     for step in script["steps"]:
@@ -134,7 +140,9 @@ def read_block(terminal: int, child: int, deadline: float) -> str | None:
 def show_hook(step: Step, machine: Machine, cast: Cast) -> None:
     """Run the hook program with a captured payload of this session; show the text that it gives to the agent."""
     text = ""
-    for _attempt in range(1 if step.get("silent") else _ATTEMPTS):  # on a busy machine a hook keeps its limit and gives nothing
+    for _attempt in range(
+        1 if step.get("silent") else _ATTEMPTS
+    ):  # on a busy machine a hook keeps its limit and gives nothing
         answer = run_hook(step, machine)
         text = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
         if text:
@@ -145,7 +153,9 @@ def show_hook(step: Step, machine: Machine, cast: Cast) -> None:
         return
     if not text:
         raise SystemExit(f"The hook {step['hook']} of {step['session']} gave the agent nothing: {answer}")
-    cast.add("\r" + "".join(f"\x1b[35m│\x1b[0m {line}\r\n" for line in wrap_lines(machine.shown(text), cast.columns - 2)))
+    cast.add(
+        "\r" + "".join(f"\x1b[35m│\x1b[0m {line}\r\n" for line in wrap_lines(machine.shown(text), cast.columns - 2))
+    )
     cast.add(f"\r\n{_PROMPT}")
 
 

@@ -10,10 +10,12 @@ import os
 import time
 from typing import Any
 
+_REAL = datetime.datetime
+
 
 def shift_clock(seconds: int) -> None:
     """Let `time` and `datetime` show a time that is so many seconds later."""
-    clock, nanosecond_clock, real = time.time, time.time_ns, datetime.datetime
+    clock, nanosecond_clock = time.time, time.time_ns
     time.time = lambda: clock() + seconds
     time.time_ns = lambda: nanosecond_clock() + seconds * 1_000_000_000
 
@@ -21,14 +23,14 @@ def shift_clock(seconds: int) -> None:
         """So that instances of the real class count as instances of the replacement."""
 
         def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, real)
+            return isinstance(instance, _REAL)
 
-    class ShiftedDatetime(real, metaclass=DatetimeType):
+    class ShiftedDatetime(_REAL, metaclass=DatetimeType):
         """`datetime` whose `now` follows the clock above."""
 
         @classmethod
         def now(cls, tz: datetime.tzinfo | None = None) -> Any:
-            return real.fromtimestamp(time.time(), tz)
+            return _REAL.fromtimestamp(time.time(), tz)
 
     datetime.datetime = ShiftedDatetime  # type: ignore[misc]
 
