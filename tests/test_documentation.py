@@ -8,11 +8,13 @@ import shlex
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
 import yaml
+from tools import site_links
 
 from palazzo.faces.cli.app import Commands
 
@@ -118,6 +120,24 @@ def test_the_site_lists_every_page_once() -> None:
     assert site["strict"] is True
     assert site["theme"]["font"] is False  # else pages load fonts from another host
     assert site["plugins"] == ["search"]
+
+
+def test_a_link_out_of_the_site_becomes_text() -> None:
+    page = SimpleNamespace(file=SimpleNamespace(abs_src_path=str(DOCS / "how-to" / "hooks.md")))
+    text = "[doctor](doctor.md), [goals](../../benchmarks/shortfalls.md), [words](../glossary.md#top)"
+    shown = site_links.on_page_markdown(text, page, {"docs_dir": str(DOCS)}, None)
+    assert shown == "[doctor](doctor.md), goals (`benchmarks/shortfalls.md`), [words](../glossary.md#top)"
+
+
+def test_scripts_of_recordings_name_sessions_and_events_that_exist() -> None:
+    folder = ROOT / "tools" / "recording"
+    scripts, sessions = (yaml.safe_load(read(folder / name)) for name in ("scripts.yaml", "sessions.yaml"))
+    assert {"next-session", "setup", "search", "sessions", "blame", "fix"} <= set(scripts)
+    recorded = {session["id"] for session in sessions}
+    for script in scripts.values():
+        for step in script["steps"]:
+            assert len({"say", "run", "hook", "clear"} & set(step)) == 1, step
+            assert step.get("hook") != "stop" or step["session"] in recorded, step
 
 
 @pytest.mark.parametrize("cast", RECORDINGS, ids=lambda cast: cast.stem)
