@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import dev
 import pytest
 import typer
 import yaml
@@ -120,6 +121,13 @@ def test_the_site_lists_every_page_once() -> None:
     assert site["strict"] is True
     assert site["theme"]["font"] is False  # else pages load fonts from another host
     assert site["plugins"] == ["search"]
+
+
+def test_a_page_that_loads_something_from_another_host_is_named(tmp_path: Path) -> None:
+    (tmp_path / "good.html").write_text('<script src="a.js"></script><a href="https://example.org">there</a>')
+    (tmp_path / "bad.html").write_text('<script src="https://example.org/a.js"></script><link rel=x href=//b.org/c>')
+    loads = list(dev.foreign_loads(tmp_path))
+    assert [load.partition(":")[0] for load in loads] == ["bad.html", "bad.html"]
 
 
 def test_a_link_out_of_the_site_becomes_text() -> None:
