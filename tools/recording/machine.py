@@ -126,7 +126,9 @@ def make_project(machine: Machine) -> None:
 
 PROJECT_FILES = {
     "README.md": "# Shop\n\nTakes orders, and hands payments to the gateway.\n",
-    "docs/deploy.md": "# Deploy\n\nRun `make deploy` from main. Deploys are frozen on Fridays.\n\n"
-    "## Rollback\n\nRun `make rollback VERSION=…`; it takes two minutes.\n",
+    "docs/deploy.md": "# Deploy\n\nRun `make deploy` from main, after the tests have passed. Deploys are frozen on "
+    "Fridays, because nobody\nwatches the checkout at the weekend.\n\n## Roll back\n\nTo roll back a deploy, run "
+    "`make rollback VERSION=…` with the version before it. It takes two minutes, and loses\nno orders: they wait in the "
+    "queue meanwhile.\n",
     "src/gateway.py": "RETRIES = 6\nTIMEOUT = 2.0\n",
 }
