@@ -114,6 +114,7 @@ def make_project(machine: Machine) -> None:
         path = machine.project / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+        os.utime(path, (RECORDED_AT - DAYS_OLD * 86_400,) * 2)
     for arguments in (
         ["init", "--quiet", "--initial-branch=main"],
         ["add", "."],
@@ -124,11 +125,13 @@ def make_project(machine: Machine) -> None:
         )
 
 
+DAYS_OLD = 9
+"""The age of the project's files."""
 PROJECT_FILES = {
     "README.md": "# Shop\n\nTakes orders, and hands payments to the gateway.\n",
     "docs/deploy.md": "# Deploy\n\nRun `make deploy` from main, after the tests have passed. Deploys are frozen on "
     "Fridays, because nobody\nwatches the checkout at the weekend.\n\n## Roll back\n\nTo roll back a deploy, run "
-    "`make rollback VERSION=…` with the version before it. It takes two minutes, and loses\nno orders: they wait in the "
-    "queue meanwhile.\n",
+    "`make rollback VERSION=…` with the version before it. It takes two minutes, and loses\nno orders: they wait in "
+    "the queue meanwhile.\n",
     "src/gateway.py": "RETRIES = 6\nTIMEOUT = 2.0\n",
 }
