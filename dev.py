@@ -8,9 +8,10 @@
     python3 dev.py newest   the tests that depend on other packages, with the newest versions that are allowed
     python3 dev.py oldest   the same, with the oldest versions that are allowed
     python3 dev.py wheel    build the wheel, install it into a clean environment, run the main job and the MCP server
+    python3 dev.py docs     build the site of docs/ into .scratch/site; a broken link or a load from elsewhere fails it
 
 Standard library only: it makes `.venv` with the locked development dependencies, then runs things in it. `newest` and
-`oldest` make environments of their own, on the newest and on the oldest Python of this machine.
+`oldest` make environments of their own, on the newest and on the oldest Python of this machine; so does `docs`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def main() -> int:
     """Run the command that is named on the line; return its exit code."""
     commands: dict[str, Callable[[], int]] = {
         "demo": demo, "test": test, "lint": lint, "slow": slow, "newest": newest, "oldest": oldest, "wheel": wheel,
+        "docs": docs,
     }  # fmt: skip
     if sys.version_info < OLDEST:
         needed, found = ".".join(map(str, OLDEST)), sys.version.split()[0]
@@ -268,6 +270,49 @@ def starts(palazzo: Path, apart: Path, palace: Path) -> int:
         print("it found what it was asked for" if ended_well and "8443" in str(told[1]) else f"FAILED: {told} {rest}")
         code = code or int(not ended_well)
     return run([str(palazzo), "service", "stop", "--palace", str(palace)], **own) or code
+
+
+def docs() -> int:
+    """Build the site strictly, in an environment of its own; then no network is needed."""
+    environment = ROOT / ".venv-docs"
+    install_locked(environment, DOCS_LOCK)
+    site = SCRATCH / "site"
+    command = [python(environment), "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)]
+    code = run(command, NO_MKDOCS_2_WARNING="1")
+    foreign = [] if code else list(foreign_loads(site))
+    print(
+        *foreign, f"The site is in {site}." if not (code or foreign) else "The site is not as it should be.", sep="\n"
+    )
+    return code or int(bool(foreign))
+
+
+DOCS_LOCK = ROOT / "requirements-docs.lock"
+FOREIGN = re.compile(
+    r"<(?:script|img|iframe|source|video)\b[^>]*\bsrc=[\"']?(?:https?:)?//[^\s>]+"
+    r"|<link\b(?![^>]*\brel=[\"']?(?:canonical|next|prev))[^>]*\bhref=[\"']?(?:https?:)?//[^\s>]+"
+    r"|@import\s+url\([\"']?(?:https?:)?//[^)]+"
+)
+"""What makes a browser load something from another host."""
+
+
+def foreign_loads(site: Path) -> Iterator[str]:
+    """Yield the places of the site by which a browser would load something from another host."""
+    for page in sorted([*site.rglob("*.html"), *site.rglob("*.css")]):
+        for load in FOREIGN.findall(page.read_text(encoding="utf-8")):
+            yield f"{page.relative_to(site)}: {load}"
+
+
+def install_locked(environment: Path, lock: Path) -> None:
+    """Make an environment with the packages that a lock lists, unless it is up to date."""
+    stamp, wanted = environment / "installed", hashlib.sha256(lock.read_bytes()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    print(f"Installing into {environment.name} …", flush=True)
+    venv.create(environment, with_pip=True, clear=True)
+    pip = [python(environment), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    if code := run([*pip, "--requirement", str(lock)]):
+        raise SystemExit(f"The installation failed (pip ended with {code}); its message stands above.")
+    stamp.write_text(wanted)
 
 
 def install() -> None:

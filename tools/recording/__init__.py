@@ -1,0 +1,1 @@
+"""Recordings of the real program for the documentation. `tools/record.py` is the command."""
