@@ -18,6 +18,7 @@ _PIPED_WIDTH = 200
 """Columns when the output is not a terminal: text that `grep` could search for is not cut off."""
 _NARROWEST, _DEEPEST = 20, 16
 """Minimum columns for words, and maximum repetition of a wrapped line's own indentation in columns."""
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 Part = str | tuple[str, str]
 
@@ -87,6 +88,15 @@ class Screen:
             wrapped_lines = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
             for m, part in enumerate(wrapped_lines):
                 self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
+
+    def diff(self, text: str) -> None:
+        """Write a unified diff: to a terminal in colours, and elsewhere unchanged, so that `patch` can read it."""
+        for line in text.split("\n"):
+            if not self._terminal:
+                self.exact(line, indent="")
+                continue
+            style = "bold" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
+            self.console.print(Text(visible(line).expandtabs(), style), soft_wrap=True)
 
     def bytes(self, raw: bytes) -> None:
         """Write bytes, and nothing else."""

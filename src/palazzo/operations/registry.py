@@ -9,6 +9,8 @@ from typing import Any
 from palazzo.operations.operation import Operation
 
 MODULES = {
+    "setup": "palazzo.features.setup.setup",
+    "today": "palazzo.features.setup.today",
     "init": "palazzo.features.mining.init",
     "mine": "palazzo.features.mining.mine",
     "feed": "palazzo.features.mining.feed",

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from palazzo.features.screen import Screen
 
 RENDERERS = {
+    "setup": "palazzo.features.setup.view:setup",
+    "today": "palazzo.features.setup.view:today",
     "sync_sources": "palazzo.features.upkeep.tidy_view:sync_sources",
     "search": "palazzo.features.search.view:search",
     "show": "palazzo.features.search.view:show",

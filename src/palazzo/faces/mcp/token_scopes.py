@@ -16,7 +16,7 @@ READING = frozenset(
         "audit", "check_duplicate", "context_summary", "diary_handoff", "diary_read", "diff", "digest", "doctor",
         "graph_stats", "instructions", "kg_conflicts", "kg_query", "kg_stats", "kg_suggest", "kg_timeline",
         "list_agents", "list_drawers", "memory_stats", "proactive_context", "quarantine_list", "room_list", "search",
-        "show", "status", "sync_status", "taxonomy", "todo_list", "traverse", "tunnel_find", "tunnel_follow",
+        "show", "status", "sync_status", "taxonomy", "today", "todo_list", "traverse", "tunnel_find", "tunnel_follow",
         "tunnel_list", "wake_up", "why", "wing_list",
     }
 )  # fmt: skip
@@ -32,10 +32,10 @@ ADMINS = frozenset(
     {
         "backup", "bench", "cleanup", "dedup", "erase", "export", "feed", "import", "init", "install", "mine", "pause",
         "quarantine_approve", "quarantine_drop", "repair", "restore", "restore_session", "resume", "room_merge",
-        "room_move", "room_rename", "service_start", "service_status", "service_stop", "settings", "sync_devices",
-        "sync_init", "sync_key", "sync_now", "sync_private", "sync_pull", "sync_push", "sync_remove", "sync_sources",
-        "token_add",
-        "token_list", "token_revoke", "uninstall", "verify", "watch", "wing_merge", "wing_rename",
+        "room_move", "room_rename", "service_start", "service_status", "service_stop", "settings", "setup",
+        "sync_devices", "sync_init", "sync_key", "sync_now", "sync_private", "sync_pull", "sync_push", "sync_remove",
+        "sync_sources", "token_add", "token_list", "token_revoke", "uninstall", "verify", "watch",
+        "wing_merge", "wing_rename",
     }
 )  # fmt: skip
 """Listed explicitly so that a new operation has to choose: settings, files of this machine, bulk changes, long work."""
