@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from palazzo.features.setup.agent_discovery import Agent
     from palazzo.operations.context import Context
 
+_MANUAL_HOSTS = ("gemini-cli", "cursor")
+"""Hosts without an installer, whose settings for an MCP server Palazzo can print."""
+_MANUAL = "{title} is wired by hand: 'palazzo mcp --print-config {host}' prints its settings for the MCP server."
+
 
 @dataclass(frozen=True, slots=True)
 class AgentSetup:
@@ -45,7 +49,8 @@ def wire_agent(context: Context, agent: Agent, dry_run: bool) -> AgentSetup:
     """Run the agent's installer; an error of the installer becomes part of the result, so that others go on."""
     was_wired = agent.status is not None and agent.status.is_wired
     can_wire = agent.status is not None
-    setup = AgentSetup(agent.host, agent.title, agent.location, can_wire, was_wired, agent.has_plugin)
+    note = _MANUAL.format(title=agent.title, host=agent.host) if agent.host in _MANUAL_HOSTS else ""
+    setup = AgentSetup(agent.host, agent.title, agent.location, can_wire, was_wired, agent.has_plugin, note=note)
     if not can_wire or agent.has_plugin:
         return setup
     try:

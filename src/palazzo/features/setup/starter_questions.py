@@ -22,6 +22,7 @@ _FEWEST_WORDS = 3
 """The fewest words with a meaning of their own: `Yes, do that.` finds nothing in particular."""
 _BREAKS_QUOTES = str.maketrans(dict.fromkeys('"“”„‟«»`$\\!%^<>|&', " "))
 """Characters that end double quotes or have a meaning within them, in a POSIX shell, in PowerShell or in cmd."""
+_LOOSE_ENDS = " .,:;-–—("
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,9 @@ def to_query(text: str) -> str:
     if MARK.search(text):
         return ""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    words = " ".join(printable.translate(_BREAKS_QUOTES).split()).lstrip("-–—•*#/@ ")
+    words = " ".join(printable.translate(_BREAKS_QUOTES).split()).lstrip("-–—•*#/@ ").rstrip(_LOOSE_ENDS)
     if len(words) > LONGEST:
-        words = words[: LONGEST + 1].rpartition(" ")[0]
-    words = words.rstrip(" .,:;-–—(")
+        words = words[: LONGEST + 1].rpartition(" ")[0].rstrip(_LOOSE_ENDS)
     telling_words = {term for term in terms(words) if term not in STOP_WORDS and not term.isdigit()}
     return words if len(telling_words) >= _FEWEST_WORDS else ""
 

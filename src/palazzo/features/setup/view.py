@@ -87,7 +87,7 @@ def _describe_wiring(host: AgentSetup, dry_run: bool, has_history: bool) -> str:
     if host.plugin:
         return "already wired, as a plugin"
     if not host.can_wire:
-        return "history only" if has_history else "not supported by setup"
+        return "history only" if has_history else "not by setup"
     if not host.changed_files:
         return "already wired"
     files = count_noun(len(host.changed_files), "file")
