@@ -64,6 +64,8 @@ class Screen:
             return
         first, *rest = text.wrap(self.console, self.width)
         self.console.print(first, soft_wrap=True)
+        for line in rest:
+            line.rstrip()  # it ends with the space at which it was broken
         below = Text(" ").join(rest)
         for line in below.wrap(self.console, max(self.width - wrap_indent, _NARROWEST)):
             self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)

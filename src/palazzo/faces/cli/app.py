@@ -11,10 +11,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from palazzo.faces.cli import command_binding, error_messages
+from palazzo.faces.cli import command_binding, error_messages, runner
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.runner import flush_output
-from palazzo.faces.cli.runner import run as run_operation
 from palazzo.operations import registry
 
 PROGRAM = "palazzo"
@@ -128,7 +127,8 @@ def _before_any_command(
         print(f"{PROGRAM} {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        raise typer.Exit(run_operation(registry.operation("today"), registry.operation("today").request, context.obj))
+        today = registry.operation("today")
+        raise typer.Exit(runner.run(today, today.request, context.obj))
 
 
 def _before_any_of_group(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MANUAL_HOSTS = ("gemini-cli", "cursor")
 """Hosts without an installer, whose settings for an MCP server Palazzo can print."""
-_MANUAL = "{title} is wired by hand: 'palazzo mcp --print-config {host}' prints its settings for the MCP server."
+_MANUAL = "Wire {title} by hand: 'palazzo mcp --print-config {host}' prints its settings for the MCP server."
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,9 @@ def _agents(context: Context) -> Iterator[HealthNote]:
     broken_hosts = [host for host in hosts if host.troubles]
     unwired_hosts = [host.title for host in hosts if not host.is_wired and not host.troubles]
     if len(broken_hosts) == 1 and len(broken_hosts[0].troubles) == 1:
-        (trouble,) = broken_hosts[0].troubles
-        yield HealthNote("agents", False, f"{broken_hosts[0].title}: {trouble.detail}", trouble.mend)
+        (host,), (trouble,) = broken_hosts, broken_hosts[0].troubles
+        detail = trouble.detail if trouble.detail.startswith(host.title) else f"{host.title}: {trouble.detail}"
+        yield HealthNote("agents", False, detail, trouble.mend)
     elif broken_hosts:
         titles = ", ".join(host.title for host in broken_hosts)
         yield HealthNote("agents", False, f"problems in {titles}", "palazzo doctor")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,31 +34,21 @@ class StarterQuestion:
     said_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
-class _Quotation:
-    text: str
-    kind: str
-    session: str
-    wing: str
-    at: Micros
-
-
 def suggest_questions(connection: Connection, limit: int) -> tuple[StarterQuestion, ...]:
     """Return the newest usable questions: of different sessions, and of different wings as far as possible."""
-    candidates: dict[str, tuple[str, _Quotation]] = {}
-    for quotation in _quotations(connection):
-        query = to_query(quotation.text)
-        if query and query not in {earlier_query for earlier_query, _ in candidates.values()}:
-            candidates.setdefault(quotation.session, (query, quotation))
-    newest_of_wings: dict[str, str] = {}
-    for session, (_, quotation) in candidates.items():
-        newest_of_wings.setdefault(quotation.wing, session)
-    first_sessions = frozenset(newest_of_wings.values())
-    sessions = [*newest_of_wings.values(), *(session for session in candidates if session not in first_sessions)]
-    return tuple(
-        StarterQuestion(f'palazzo search "{query}"', quotation.kind, quotation.wing, quotation.at)
-        for query, quotation in (candidates[session] for session in sessions[:limit])
-    )
+    from palazzo.store import digest_rows
+
+    questions: dict[str, StarterQuestion] = {}
+    used_queries = {""}
+    for line in digest_rows.in_own_words(connection, ("decided", "asked"), _MOST_LINES):
+        query = to_query(line.quote.text)
+        if query not in used_queries and line.session not in questions:
+            command = f'palazzo search "{query}"'
+            questions[line.session] = StarterQuestion(command, line.kind, line.wing, line.said_at)
+            used_queries.add(query)
+    first_of_wings = {question.wing: question for question in reversed(questions.values())}
+    ordered_questions = sorted(questions.values(), key=lambda question: question is not first_of_wings[question.wing])
+    return tuple(ordered_questions[:limit])
 
 
 def to_query(text: str) -> str:
@@ -72,10 +61,3 @@ def to_query(text: str) -> str:
         words = words[: LONGEST + 1].rpartition(" ")[0].rstrip(_LOOSE_ENDS)
     telling_words = {term for term in terms(words) if term not in STOP_WORDS and not term.isdigit()}
     return words if len(telling_words) >= _FEWEST_WORDS else ""
-
-
-def _quotations(connection: Connection) -> Iterator[_Quotation]:
-    from palazzo.store import digest_rows
-
-    for line in digest_rows.in_own_words(connection, ("decided", "asked"), _MOST_LINES):
-        yield _Quotation(line.quote.text, line.kind, line.session, line.wing, line.said_at)
