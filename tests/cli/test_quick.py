@@ -29,9 +29,13 @@ PLAIN: list[list[str]] = [
     ["show", "3f2a", "--context", "2", "--raw"],
     ["wake-up"],
     ["wake-up", "--depth", "deep", "--agent", "Codex", "--budget", "300"],
+    [],
+    ["--palace", "/tmp/p.db"],
+    ["today", "--json"],
 ]
 NOT_PLAIN: list[list[str]] = [
-    [],
+    ["-h"],
+    ["--version", "--json"],
     ["search"],
     ["search", "--help"],
     ["search", "x", "-h"],

@@ -19,6 +19,7 @@ _PIPED_WIDTH = 200
 """Columns when the output is not a terminal: text that `grep` could search for is not cut off."""
 _NARROWEST, _DEEPEST = 20, 16
 """Minimum columns for words, and maximum repetition of a wrapped line's own indentation in columns."""
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 Part = str | tuple[str, str]
 _ASCII_FORMS = str.maketrans(
@@ -110,6 +111,8 @@ class Screen:
             return
         first, *rest = text.wrap(self.console, self.width)
         self.console.print(first, soft_wrap=True)
+        for line in rest:
+            line.rstrip()  # it ends with the space at which it was broken
         below = Text(" ").join(rest)
         for line in below.wrap(self.console, max(self.width - wrap_indent, _NARROWEST)):
             self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)
@@ -157,6 +160,15 @@ class Screen:
             wrapped_lines = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
             for m, part in enumerate(wrapped_lines):
                 self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
+
+    def diff(self, text: str) -> None:
+        """Write a unified diff: to a terminal in colours, and elsewhere unchanged, so that `patch` can read it."""
+        for line in text.split("\n"):
+            if not self._terminal:
+                self.exact(line, indent="")
+                continue
+            style = "bold" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
+            self.console.print(Text(visible(line).expandtabs(), style), soft_wrap=True)
 
     def bytes(self, raw: bytes) -> None:
         """Write bytes, and nothing else."""

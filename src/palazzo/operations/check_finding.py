@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The result of one check; `mend` says how to fix it if it failed, and --fix does so if `fixable`."""
+    """The result of one check; `mend` says how to fix it if it failed, and --fix does so if `fixable`.
+
+    If the check passed, `mend` says how to change what a person may want to change.
+    """
 
     name: str
     ok: bool

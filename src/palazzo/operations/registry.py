@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from palazzo.operations.operation import Operation
 
 MODULES = {
+    "setup": "palazzo.features.setup.setup",
+    "today": "palazzo.features.setup.today",
     "init": "palazzo.features.mining.init",
     "mine": "palazzo.features.mining.mine",
     "feed": "palazzo.features.mining.feed",

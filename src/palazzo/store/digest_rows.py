@@ -138,6 +138,16 @@ def decisions(connection: Connection, wing: str, limit: int = 100) -> list[Diges
     return _of_wing(connection, wing, "decided", limit)
 
 
+def in_own_words(connection: Connection, kinds: Iterable[str], limit: int) -> list[DigestLine]:
+    """Return lines of these kinds that the person wrote, newest first; not an agent's or another person's words."""
+    return _read(
+        connection,
+        "l.kind IN (SELECT value FROM json_each(?1)) AND i.role = 'user' AND i.trust = 'user' AND i.thread = ''"
+        " ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?2",
+        (json.dumps([*kinds]), limit),
+    )
+
+
 def of_items(connection: Connection, rows: Iterable[int], kind: str) -> list[DigestLine]:
     """Return the lines of one kind that these items contain, oldest first; excludes those of sub-agents."""
     return _read(

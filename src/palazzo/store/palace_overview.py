@@ -106,6 +106,39 @@ def sessions(
     return [SessionRow(int(row), sid, title, Micros(at), int(room)) for row, sid, title, at, room in rows]
 
 
+class SourceCounts(NamedTuple):
+    """The number of sessions, without those of sub-agents, and of documents."""
+
+    sessions: int
+    documents: int
+
+
+def count_sources(connection: Connection) -> SourceCounts:
+    """Return the number of ingested sessions and documents."""
+    sessions = "SELECT count(DISTINCT session_id) FROM source WHERE session_id <> '' AND instr(session_id, '/') = 0"
+    documents = "SELECT count(*) FROM source WHERE kind = 'document'"
+    return SourceCounts(*(int(next(connection.execute(query))[0]) for query in (sessions, documents)))
+
+
+class NewCounts(NamedTuple):
+    """What came since a moment: documents that are new or have changed, notes, and decisions in sessions."""
+
+    documents: int
+    notes: int
+    decisions: int
+
+
+def count_new(connection: Connection, since: Micros) -> NewCounts:
+    """Return how much was written or said since a moment. Decisions that are not derived yet do not count."""
+    documents = "SELECT count(DISTINCT source) FROM revision WHERE at >= ?"
+    notes = (
+        "SELECT count(*) FROM item JOIN source ON source.id = item.source"
+        " WHERE source.kind = 'note' AND item.created_at >= ?"
+    )
+    decisions = "SELECT count(*) FROM digest_line WHERE kind = 'decided' AND said_at >= ?"
+    return NewCounts(*(int(next(connection.execute(query, (since,)))[0]) for query in (documents, notes, decisions)))
+
+
 def session_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
     """Return the session ids that begin with `prefix`, at most `limit`; an exact match alone."""
     rows = connection.execute(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from palazzo.faces.cli import command_binding, command_table, error_messages, help_layout, help_pages
+from palazzo.faces.cli import command_binding, command_table, error_messages, help_layout, help_pages, runner
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.runner import flush_output
 from palazzo.operations import registry
@@ -139,7 +139,9 @@ def _before_any_command(
 
         print(f"{PROGRAM} {__version__}")
         raise typer.Exit
-    _help_unless_command(context, ())
+    if context.invoked_subcommand is None:
+        today = registry.operation("today")
+        raise typer.Exit(runner.run(today, today.request, context.obj))
 
 
 def _before_any_of_group(

@@ -13,16 +13,21 @@ class ConfirmationError(PalazzoError):
     """The user answered no."""
 
 
-def confirm(show: Callable[[], None]) -> None:
-    """Show what would be done and ask whether to do it. Raises unless the answer is yes."""
+def confirm(show: Callable[[], None], question: str = "") -> None:
+    """Show what would be done and ask whether to do it. Raises unless the answer is yes.
+
+    With a `question`, Enter also means yes; the end of the input never does.
+    """
     if not sys.stdin.isatty():
         raise UsageError(
             "This command asks for confirmation, but the input is not interactive: give --yes to confirm, or "
             "--dry-run to preview."
         )
     show()
-    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    print(f"{question} [Y/n] " if question else "Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    answers = ("y", "yes", "") if question and line else ("y", "yes")
+    if line.strip().lower() not in answers:
         raise ConfirmationError("Nothing was done.")
 
 

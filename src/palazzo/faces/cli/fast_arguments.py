@@ -1,4 +1,6 @@
-"""Fast argument parser: reads the most frequent command lines without Typer: `search`, `show` and `wake-up`.
+"""Fast argument parser: reads the most frequent command lines without Typer: `search`, `show`, `wake-up`, `today`.
+
+No command at all means `today`.
 
 Importing Typer and its dependencies takes longer than a running service takes to answer. This module reads only simple
 command lines: known options, each with its value, and words. For everything else (help, a wrong value, an unknown
@@ -16,7 +18,7 @@ from palazzo.faces.cli.common_options import Common
 if TYPE_CHECKING:
     from palazzo.operations.operation import Operation, RequestField
 
-_COMMANDS = {"search": "search", "show": "show", "wake-up": "wake_up"}
+_COMMANDS = {"search": "search", "show": "show", "wake-up": "wake_up", "today": "today"}
 _FLAGS = {"--json": "as_json", "--debug": "debug", "--no-pager": "no_pager"}
 """Common options without a value, and their fields."""
 _NOTHING = object()
@@ -24,7 +26,9 @@ _NOTHING = object()
 
 def parse_command_line(arguments: Sequence[str]) -> tuple[Operation[Any, Any], Any, Common] | None:
     """Return the operation, its request and the common options; None for a line that Typer must read."""
-    if not arguments or arguments[0] not in _COMMANDS or not all(arguments):
+    if not arguments or arguments[0].startswith("-"):
+        arguments = ["today", *arguments]  # common options alone; with others, or a command after them, Typer reads it
+    if arguments[0] not in _COMMANDS or not all(arguments):
         return None
     from palazzo.operations import registry
     from palazzo.operations.operation import request_fields

@@ -26,7 +26,7 @@ _TELLS_WORDS = (
     *("search", "show", "wake_up", "proactive_context", "context_summary", "digest", "list_drawers"),
     *("sessions", "timeline"),
     *("check_duplicate", "diary_read", "diary_handoff", "todo_list", "reminders", "why"),
-    *("kg_query", "kg_timeline", "kg_conflicts", "quarantine_list"),
+    *("kg_query", "kg_timeline", "kg_conflicts", "quarantine_list", "setup", "today"),
 )
 """Operations whose result contains recorded words. An agent that calls them in its shell gets the words in the
 fence.
@@ -159,7 +159,9 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
 
         would = operation.run(context, replace(request, dry_run=True))
         bar.close()
-        confirm(lambda: _render(operation, would, to_error=True))
+        question = "" if operation.question is None else operation.question(would)
+        if question or operation.question is None:
+            confirm(lambda: _render(operation, would, to_error=True), question)
         request = request if operation.confirm_request is None else operation.confirm_request(request, would)
     if operation.warm:
         from palazzo.faces.cli.service_client import carried_out

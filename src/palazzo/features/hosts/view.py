@@ -67,9 +67,8 @@ def _files(screen: Screen, files: Sequence[FileView], dry_run: bool) -> None:
 def _diffs(screen: Screen, files: Sequence[FileView]) -> None:
     """Return the changes, line by line."""
     for file in files:
-        for line in file.diff.splitlines():
-            screen.exact(line, indent="")
         if file.diff:
+            screen.diff(file.diff)
             screen.gap()
 
 

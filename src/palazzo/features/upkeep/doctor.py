@@ -378,8 +378,9 @@ def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
         detail = " and ".join(parts) + (f", by {', '.join(host.programs)}" if host.programs else "")
         if host.hook_answers and host.server_answers:
             detail += "; both answer"
-        detail = detail or f"not installed; run 'palazzo install {host.host}'"
-        yield Diagnosis(host.title, True, f"{host.version}: {detail}" if host.version else detail)
+        mend = "" if host.is_wired else f"palazzo setup --only {host.host}"
+        detail = detail or "installed, but not wired: Palazzo captures and shows nothing there"
+        yield Diagnosis(host.title, True, f"{host.version}: {detail}" if host.version else detail, mend)
         for trouble in host.troubles:
             is_reinstall = trouble.mend == f"{doctor_fixes.INSTALL}{host.host}"
             fixable = is_reinstall and host.scopes == ("user",) and trouble.kind in _OURS_TO_WRITE

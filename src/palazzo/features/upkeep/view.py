@@ -14,6 +14,7 @@ from palazzo.features.upkeep.repair import RepairResult
 from palazzo.features.upkeep.settings import SettingsResult
 from palazzo.features.upkeep.status import InjectedStatus, StatusResult
 from palazzo.features.upkeep.verify import IMPORTS, CheckView, VerifyResult
+from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.damage import SalvageView
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _OK: Part = ("ok", "green")
 _BAD: Part = ("wrong", "bold red")
+_NOTE: Part = ("note", "yellow")
 _MOST_ROOMS = 6
 
 
@@ -134,10 +136,8 @@ def doctor(screen: Screen, result: DoctorResult) -> None:
     rows: list[Sequence[Part]] = []
     for n, diagnosis in enumerate(result.findings):
         goes_on = n > 0 and result.findings[n - 1].name == diagnosis.name
-        rows.append(
-            (_OK if diagnosis.ok else _BAD, "" if goes_on else (diagnosis.name, "bold"), _at_home(diagnosis.detail))
-        )
-        if diagnosis.mend and not diagnosis.ok:
+        rows.append((_mark(diagnosis), "" if goes_on else (diagnosis.name, "bold"), _at_home(diagnosis.detail)))
+        if diagnosis.mend:
             rows.append(("", "", (f"→ {diagnosis.mend}", "bold yellow")))
     screen.table(("", "", ""), rows)
     wrong = [diagnosis for diagnosis in result.findings if not diagnosis.ok]
@@ -148,6 +148,13 @@ def doctor(screen: Screen, result: DoctorResult) -> None:
     screen.say((f"Problems: {len(wrong)} of {count_noun(len(result.findings), 'finding')}.", "bold"))
     if fixable and not result.fixed:
         screen.say("Fix what needs no decision with: ", ("palazzo doctor --fix", "bold"))
+
+
+def _mark(diagnosis: Diagnosis) -> Part:
+    """Return the mark of a finding; one that is no problem, but that a command can change, is a note."""
+    if not diagnosis.ok:
+        return _BAD
+    return _NOTE if diagnosis.mend else _OK
 
 
 def _at_home(words: str) -> str:
