@@ -219,7 +219,7 @@ def tally(context: Context, request: TallyRequest) -> TallyResult:
         return TallyResult(len(place_rows.wings(connection)))
 
 
-OPERATION = Operation("tally", TallyRequest, TallyResult, tally)
+OPERATION = Operation("tally", TallyRequest, TallyResult, tally, examples=("palazzo tally",))
 '''
     },
     edits=(
@@ -244,6 +244,11 @@ def tally(screen: Screen, result: TallyResult) -> None:
             '    "tally": "palazzo.features.places.tally",\n',
         ),
         after(
+            "src/palazzo/operations/command_groups.py",
+            '            "taxonomy": "Show wings, rooms and halls, with counts",',
+            '            "tally": "Count the wings",\n',
+        ),
+        after(
             "src/palazzo/faces/cli/renderers.py",
             '    "taxonomy": "palazzo.features.places.view:taxonomy",',
             '    "tally": "palazzo.features.places.view:tally",\n',
@@ -258,7 +263,7 @@ def tally(screen: Screen, result: TallyResult) -> None:
     tests=(
         ("tests/operations/test_registry.py", "every_operation or users_guide"),
         ("tests/mcp/test_http.py", "tally"),
-        ("tests/cli/test_help.py", "tally"),
+        ("tests/cli/test_help.py", "tally or one_group"),
     ),
 )
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command, environment
 
+from palazzo.client import place_completion
+
 
 def completed(palazzo: Command, *words: str) -> list[str]:
     """The values that a shell offers for the last word."""
@@ -45,12 +47,17 @@ def test_values_of_fixed_choices_and_files_are_completed(palazzo: Command) -> No
     assert completed(palazzo, "search", "wor") == []
 
 
-def test_names_of_wings_and_rooms_are_completed_if_a_shell_can_take_them(palazzo: Command, shop: Path) -> None:
-    palazzo.json("remember", "A trap.", "--wing", "shop", "--room", "a b")
+def test_names_of_wings_and_rooms_are_completed(palazzo: Command, shop: Path) -> None:
     assert completed(palazzo, "search", "port", "--wing", "") == ["shop"]
     assert completed(palazzo, "search", "port", "--room", "") == ["animals", "docs", "notes"]
     assert completed(palazzo, "wing", "rename", "sh") == ["shop"]
     assert completed(palazzo, "search", "--palace", "none.db", "--wing", "") == []
+
+
+def test_a_name_that_a_shell_would_run_is_not_offered(palazzo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["shop", "$(touch trap)", "a b", "-x", "a;b", "büro"]
+    monkeypatch.setattr(place_completion, "place_names", lambda *_: names)
+    assert completed(palazzo, "search", "port", "--wing", "") == ["shop", "büro"]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

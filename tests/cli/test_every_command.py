@@ -53,12 +53,14 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "token add": ("laptop",),
     "pause": ("1h",),
     "instructions": ("search",),
-    "install": ("codex", "--dry-run"),
+    "install": ("codex", "--project", "--dry-run"),
     "uninstall": ("codex", "--dry-run"),
     "settings": ("get", "redact"),
     "completion": ("bash",),
     "help": ("search",),
 }
+NOT_HERE = {"restore": 2, "doctor": 1}
+"""Exit codes of commands that have nothing to work on here."""
 COMMANDS = [
     " ".join(words)
     for words in [
@@ -80,8 +82,10 @@ def shop_palace(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         patch.setattr(sys, "stdout", output)
         arguments = ["remember", "The deploy service listens on port 8443.", "--wing", "shop", "--room", "docs"]
         assert main([*arguments, "--palace", str(palace), "--json"]) == 0
+        arguments = ["remember", "The grey cat sleeps on the router.", "--wing", "shop", "--room", "notes"]
+        assert main([*arguments, "--palace", str(palace)]) == 0
     output.flush()
-    note = json.loads(output.buffer.getvalue())  # type: ignore[attr-defined]
+    note = json.JSONDecoder().raw_decode(output.buffer.getvalue().decode())[0]
     return palace, note["id"]
 
 
@@ -144,7 +148,12 @@ def test_a_command_answers_as_json_on_a_terminal_and_in_a_pipe(
     palazzo: Command, note_id: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = words_of(command, note_id)
-    check_json(palazzo(*words, "--json"))
+    as_json = palazzo(*words, "--json")
+    check_json(as_json)
+    if command in ARGUMENTS:
+        assert as_json.code == NOT_HERE.get(command, 0), as_json.error + as_json.out
+    if command == "statusline":  # it writes past Python's standard output, in time
+        return
     check_text(palazzo(*words))  # captured, which is no terminal
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     check_text(palazzo(*words))

@@ -75,7 +75,12 @@ def test_every_command_has_examples_that_the_parser_reads(
     assert command is not None
     assert command.examples, "give the Operation `examples`"
     read: list[object] = []
-    monkeypatch.setattr(command_binding, "_run", lambda bound, request, common: read.append(bound) or 0)
+
+    def note(bound: object, request: object, common: object) -> int:
+        read.append(bound)
+        return 0
+
+    monkeypatch.setattr(command_binding, "_run", note)
     for example in command.examples:
         parts = shlex.split(example.replace("<(", "").rstrip(")"))
         typed = parts[parts.index("palazzo") + 1 :]
@@ -158,7 +163,7 @@ def test_help_breaks_lines_by_the_screen_alone(palazzo: Command, monkeypatch: py
     monkeypatch.setenv("COLUMNS", "80")
     shown = palazzo("install", "--help").out
     assert "palazzo install TARGET [DIR] [OPTIONS]" in shown
-    assert "MCP server, and a few lines in CLAUDE.md or\nAGENTS.md. Existing content stays, in its order;" in shown
+    assert "MCP server, and a few lines in CLAUDE.md\nor AGENTS.md. Existing content stays, in its order;" in shown
 
 
 def imported(home: Path, *arguments: str) -> set[str]:

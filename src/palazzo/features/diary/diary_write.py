@@ -84,5 +84,5 @@ OPERATION = Operation(
     DiaryWriteResult,
     diary_write,
     writes=True,
-    examples=('palazzo diary write codex "Moved the retries into the client." --topic retries',),
+    examples=('palazzo diary write codex "Moved the retries." --topic retries',),
 )
