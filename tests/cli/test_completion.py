@@ -12,6 +12,7 @@ import pytest
 from tests.cli.command import Command, environment
 
 from palazzo.client import place_completion
+from palazzo.sources import host_histories
 
 
 def completed(palazzo: Command, *words: str) -> list[str]:
@@ -43,6 +44,8 @@ def test_values_of_fixed_choices_and_files_are_completed(palazzo: Command) -> No
     assert completed(palazzo, "search", "--kind=no") == ["--kind=note"]
     assert completed(palazzo, "tag", "") == ["add", "remove", "list"]
     assert "claude-code" in completed(palazzo, "install", "")
+    assert completed(palazzo, "feed", "") == list(host_histories.HOSTS)
+    assert completed(palazzo, "settings", "set", "save_i") == ["save_interval"]
     assert completed(palazzo, "mine", "") == [":files"]
     assert completed(palazzo, "search", "wor") == []
 
