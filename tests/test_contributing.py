@@ -219,7 +219,7 @@ def tally(context: Context, request: TallyRequest) -> TallyResult:
         return TallyResult(len(place_rows.wings(connection)))
 
 
-OPERATION = Operation("tally", TallyRequest, TallyResult, tally, scope="read")
+OPERATION = Operation("tally", TallyRequest, TallyResult, tally, scope="read", examples=("palazzo tally",))
 '''
     },
     edits=(
@@ -243,12 +243,17 @@ def tally(screen: Screen, result: TallyResult) -> None:
             '    "taxonomy": "palazzo.features.places.taxonomy",',
             '    "tally": "palazzo.features.places.tally",\n',
         ),
+        after(
+            "src/palazzo/operations/command_groups.py",
+            '            "taxonomy": "Show wings, rooms and halls, with counts",',
+            '            "tally": "Count the wings",\n',
+        ),
     ),
     generated=("docs/reference/commands.md",),
     tests=(
         ("tests/operations/test_registry.py", "every_operation or users_guide"),
         ("tests/mcp/test_http.py", "tally"),
-        ("tests/cli/test_help.py", "tally"),
+        ("tests/cli/test_help.py", "tally or one_group"),
     ),
 )
 

@@ -197,7 +197,7 @@ def test_what_is_more_than_its_words_is_not_changed_like_that(palazzo: Command, 
     for arguments, told in (
         ((todo, "--text", "x"), "todo drop"),
         ((entry, "--text", "x"), "diary write"),
-        ((note,), "--text"),
+        ((note,), "give the new text"),
         ((note, "--text", "  "), "empty"),
         ((note, "--wing", "///"), "--wing"),
         (("0" * 32, "--text", "x"), "0000"),

@@ -158,6 +158,13 @@ def wing_at(connection: Connection, roots: Iterable[str]) -> str | None:
     return None
 
 
+def place_names(connection: Connection, kind: str) -> list[str]:
+    """Return the distinct names of all wings or rooms, sorted; `kind` is `wing` or `room`."""
+    table = {"wing": "wing", "room": "room"}[kind]
+    rows = connection.execute(f"SELECT DISTINCT name FROM {table} WHERE merged_into IS NULL ORDER BY name")
+    return [str(name) for (name,) in rows]
+
+
 def wings_called(connection: Connection, names: Collection[str]) -> list[int]:
     """Return the row ids of the wings with these names that exist."""
     rows = connection.execute(

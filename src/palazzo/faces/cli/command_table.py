@@ -49,16 +49,29 @@ def aliases_of(words: Sequence[str]) -> list[str]:
     return [alias for alias, name in ALIASES.items() if (name,) == tuple(words)]
 
 
+def module_of(words: Sequence[str]) -> str | None:
+    """Return the module of the command of these words; None if there is none, or if it is a group."""
+    typed = full_words(words)
+    name = _operation_of(typed)
+    if name is not None:
+        return registry.MODULES[name]
+    return LOCAL_COMMANDS.get(typed[0]) if len(typed) == 1 else None
+
+
 def load_command(words: Sequence[str]) -> Operation[Any, Any] | LocalCommand | None:
     """Return the command of these words; None if there is none, or if it is a group."""
-    names = {registry.split_command_name(name): name for name in registry.MODULES}
     typed = full_words(words)
-    if typed in names:
-        return registry.operation(names[typed])
+    name = _operation_of(typed)
+    if name is not None:
+        return registry.operation(name)
     if len(typed) == 1 and typed[0] in LOCAL_COMMANDS:
         command: LocalCommand = importlib.import_module(LOCAL_COMMANDS[typed[0]]).COMMAND
         return command
     return None
+
+
+def _operation_of(words: tuple[str, ...]) -> str | None:
+    return next((name for name in registry.MODULES if registry.split_command_name(name) == words), None)
 
 
 def unknown_command(words: Sequence[str]) -> str:

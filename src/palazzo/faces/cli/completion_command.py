@@ -68,7 +68,8 @@ def install(shell: Shell) -> CompletionInstallation:
             data = Path(variables.get("XDG_DATA_HOME") or home / ".local" / "share")
             directory = Path(variables.get("BASH_COMPLETION_USER_DIR") or data / "bash-completion") / "completions"
             file = directory / "palazzo"
-            note = f"New shells read it through the package bash-completion; without that, run: source {shlex.quote(str(file))}"
+            loading = f"source {shlex.quote(str(file))}"
+            note = f"New shells read it through the package bash-completion; without that, run: {loading}"
             return _installation(shell, {file: _write(file, SCRIPTS[shell])}, note)
         if shell == "fish":
             configuration = Path(variables.get("XDG_CONFIG_HOME") or home / ".config")

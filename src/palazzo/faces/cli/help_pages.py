@@ -12,7 +12,7 @@ from palazzo.operations.command_groups import COMMAND_GROUPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from palazzo.faces.cli.local_command import LocalCommand
@@ -77,7 +77,7 @@ def usage(words: Sequence[str], command: Operation[Any, Any] | LocalCommand) -> 
 def _program_page(width: int) -> Iterator[str]:
     yield from help_layout.wrap(ABOUT, width)
     yield ""
-    yield f"{help_layout.heading('Usage:')} palazzo COMMAND [ARGUMENTS] [OPTIONS]"
+    yield from _section("Usage", ["palazzo COMMAND [ARGUMENTS] [OPTIONS]"], width)
     installed = [(group.heading, _installed(group.commands), _installed(group.further)) for group in COMMAND_GROUPS]
     longest = max(len(name) for _, commands, _ in installed for name in commands)
     for title, commands, further in installed:
@@ -135,7 +135,7 @@ def _section(title: str, texts: Sequence[str], width: int) -> list[str]:
 # --- rows --------------------------------------------------------------------------------------------------
 
 
-def _installed(summaries: dict[str, str]) -> dict[str, str]:
+def _installed(summaries: Mapping[str, str]) -> dict[str, str]:
     known = set(command_names())
     return {name: text for name, text in summaries.items() if name in known}
 

@@ -85,5 +85,5 @@ OPERATION = Operation(
     diary_write,
     scope="write",
     writes=True,
-    examples=('palazzo diary write codex "Moved the retries into the client." --topic retries',),
+    examples=('palazzo diary write codex "Moved the retries." --topic retries',),
 )

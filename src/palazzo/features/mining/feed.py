@@ -35,13 +35,17 @@ _WORTH_TELLING = 5.0
 """The least expected duration, in seconds, that is announced to a person before the work starts."""
 
 
+HOST_NAMES = ("claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot", "continue", "aider")
+"""The hosts of `sources/host_histories`, which help and completion name without importing their readers."""
+
+
 @dataclass(frozen=True, slots=True)
 class FeedRequest:
     """Which histories to read, and how much of them."""
 
     hosts: Annotated[
         tuple[str, ...],
-        About("Only these hosts: claude-code, codex, opencode, pi, …; default: all.", True, "HOST"),
+        About(f"Only these hosts: {', '.join(HOST_NAMES)}; default: all.", True, "HOST", values=HOST_NAMES),
     ] = ()
     since: Annotated[str | None, About("Only sessions continued since this time: a date, or an age such as 30d.")] = (
         None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -121,6 +120,8 @@ def _failed_lately(variables: Mapping[str, str]) -> bool:
 
 
 def _start(command: list[str], handles: tuple[int, ...], context: Context) -> bool:
+    import subprocess  # not at the top: many commands import this module and start nothing
+
     process_options: dict[str, Any] = {"start_new_session": True, "pass_fds": handles}
     if sys.platform == "win32":
         process_options = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from palazzo.errors import UsageError
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
-from palazzo.settings import Effective, Value
+from palazzo.settings import KEYS, Effective, Value
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -18,7 +18,9 @@ class SettingsRequest:
     """No arguments for all settings; `get KEY` for one; `set KEY VALUE` to write one."""
 
     action: Annotated[str | None, About("get or set. Default: get.", positional=True, values=("get", "set"))] = None
-    key: Annotated[str | None, About("Name of the setting.", positional=True)] = None
+    key: Annotated[
+        str | None, About("Name of the setting.", positional=True, values=tuple(known.name for known in KEYS))
+    ] = None
     value: Annotated[str | None, About("The new value; a list is separated by commas.", positional=True)] = None
 
 
