@@ -110,4 +110,12 @@ def _advice(request: FixRequest, scope: CodeScope) -> str:
     return f"No earlier failure reports this error: {suggestion}search for it with 'palazzo search'."
 
 
-OPERATION = Operation("fix", FixRequest, FixResult, find_fixes, scope="read", warm=True)
+OPERATION = Operation(
+    "fix",
+    FixRequest,
+    FixResult,
+    find_fixes,
+    scope="read",
+    warm=True,
+    examples=("palazzo fix \"ModuleNotFoundError: No module named 'yaml'\"", "make 2>&1 | palazzo fix -"),
+)

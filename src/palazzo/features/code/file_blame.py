@@ -393,4 +393,11 @@ def _names_file(text: str, base_name: str) -> bool:
     return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) for name in names)
 
 
-OPERATION = Operation("blame", BlameRequest, BlameResult, blame, scope="read")
+OPERATION = Operation(
+    "blame",
+    BlameRequest,
+    BlameResult,
+    blame,
+    scope="read",
+    examples=("palazzo blame src/cart.py", "palazzo blame src/cart.py:42 --everywhere"),
+)

@@ -113,4 +113,11 @@ def _advice(request: FrictionRequest, scope: CodeScope) -> str:
     return f"Nothing failed {_LEAST} times or more{f'; try {wider}' if wider else ''}."
 
 
-OPERATION = Operation("friction", FrictionRequest, FrictionResult, find_recurring_failures, scope="read")
+OPERATION = Operation(
+    "friction",
+    FrictionRequest,
+    FrictionResult,
+    find_recurring_failures,
+    scope="read",
+    examples=("palazzo friction", "palazzo friction --since 30d --everywhere"),
+)

@@ -190,4 +190,6 @@ def _group_of(groups: dict[tuple[str, str], _Group], touch: FileTouch) -> _Group
     return groups.setdefault((touch.wing, touch.anchor.path), _Group(touch.anchor.path, touch.wing))
 
 
-OPERATION = Operation("files", FilesRequest, FilesResult, find_files, scope="read", warm=True)
+OPERATION = Operation(
+    "files", FilesRequest, FilesResult, find_files, scope="read", warm=True, examples=('palazzo files "retry budget"',)
+)

@@ -250,4 +250,11 @@ def _view(use: _Use, run: _Run) -> WorkingCommand:
     )
 
 
-OPERATION = Operation("how", HowRequest, HowResult, find_working_commands, scope="read")
+OPERATION = Operation(
+    "how",
+    HowRequest,
+    HowResult,
+    find_working_commands,
+    scope="read",
+    examples=("palazzo how docker", "palazzo how pytest --since 30d"),
+)

@@ -150,4 +150,6 @@ def _shorten(text: str) -> str:
     return words if len(words) <= _LONGEST_LINE else f"{words[: _LONGEST_LINE - 1]}…"
 
 
-OPERATION = Operation("handoff", HandoffRequest, HandoffResult, handoff, scope="read")
+OPERATION = Operation(
+    "handoff", HandoffRequest, HandoffResult, handoff, scope="read", examples=("palazzo handoff 3f2a91 --to codex",)
+)

@@ -80,4 +80,11 @@ def _matches(session: ListedSession, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-OPERATION = Operation("sessions", SessionsRequest, SessionsResult, list_sessions, scope="read")
+OPERATION = Operation(
+    "sessions",
+    SessionsRequest,
+    SessionsResult,
+    list_sessions,
+    scope="read",
+    examples=("palazzo sessions --since monday", "palazzo sessions retries --host codex"),
+)

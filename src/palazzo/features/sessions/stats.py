@@ -132,4 +132,11 @@ def _write_card(path: Path, text: str) -> None:
         raise PalazzoError(f"{path} cannot be written ({error.strerror}); name another file.") from None
 
 
-OPERATION = Operation("stats", StatsRequest, StatsResult, stats, scope="admin")
+OPERATION = Operation(
+    "stats",
+    StatsRequest,
+    StatsResult,
+    stats,
+    scope="admin",
+    examples=("palazzo stats", "palazzo stats --card card.svg"),
+)

@@ -142,4 +142,11 @@ def _period(
     )
 
 
-OPERATION = Operation("timeline", TimelineRequest, TimelineResult, timeline, scope="read")
+OPERATION = Operation(
+    "timeline",
+    TimelineRequest,
+    TimelineResult,
+    timeline,
+    scope="read",
+    examples=("palazzo timeline --week", "palazzo timeline --since 30d --json"),
+)

@@ -159,4 +159,5 @@ OPERATION = Operation(
     asks=lambda request: True,
     question=_make_question,
     failed=_has_failed,
+    examples=("palazzo setup", "palazzo setup --only claude-code --dry-run"),
 )

@@ -167,4 +167,6 @@ def _start_of_yesterday(context: Context) -> Micros:
     return Micros(int(start.timestamp()) * 1_000_000)
 
 
-OPERATION = Operation("today", TodayRequest, TodayResult, today, scope="read")
+OPERATION = Operation(
+    "today", TodayRequest, TodayResult, today, scope="read", examples=("palazzo today", "palazzo today --json")
+)
