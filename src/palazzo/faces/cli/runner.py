@@ -131,6 +131,8 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
 
         would = operation.run(context, replace(request, dry_run=True))
         bar.close()
+        if operation.changes_nothing is not None and operation.changes_nothing(would):
+            return replace(would, dry_run=False)
         confirm(lambda: _render(operation, would, to_error=True))
         request = request if operation.confirm_request is None else operation.confirm_request(request, would)
     if operation.warm:

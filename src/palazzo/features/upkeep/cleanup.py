@@ -145,4 +145,12 @@ def _forget(context: Context, ids: Sequence[str]) -> str:
     return change
 
 
-OPERATION = Operation("cleanup", CleanupRequest, CleanupResult, cleanup, writes=True, destructive=True)
+OPERATION = Operation(
+    "cleanup",
+    CleanupRequest,
+    CleanupResult,
+    cleanup,
+    writes=True,
+    destructive=True,
+    changes_nothing=lambda result: not result.forgotten,
+)

@@ -155,4 +155,12 @@ def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
     return change
 
 
-OPERATION = Operation("dedup", DedupRequest, DedupResult, dedup, writes=True, destructive=True)
+OPERATION = Operation(
+    "dedup",
+    DedupRequest,
+    DedupResult,
+    dedup,
+    writes=True,
+    destructive=True,
+    changes_nothing=lambda result: not result.folded,
+)
