@@ -106,7 +106,7 @@ def test_a_cluster_asks_before_it_is_folded(palazzo: Command, home: Path) -> Non
     drawer(palazzo, WORDS)
     drawer(palazzo, WORDS)
     ran = palazzo("dedup", "--dry-run")
-    assert "stays" in ran.out
+    assert "keep " in ran.out
     assert palazzo("dedup", "--threshold", "0").code == 2
 
 

@@ -24,7 +24,7 @@ class DedupRequest:
 
     threshold: Annotated[float, About("Minimum share that each note must contain of the other, from 0 to 1.")] = 0.85
     wing: InWing = None
-    dry_run: Annotated[bool, About("Only report what would be folded.")] = False
+    dry_run: Annotated[bool, About("Only report which notes would be forgotten.")] = False
 
 
 @dataclass(frozen=True, slots=True)

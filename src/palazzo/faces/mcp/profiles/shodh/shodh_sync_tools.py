@@ -82,7 +82,7 @@ TOOLS = (
     Tool(
         name="sync_status",
         operation="sync_status",
-        description="Show the remotes of the person's machines, what is still to be pushed, and the last push and pull.",
+        description="Show the remotes of the person's machines, what is not pushed yet, and the last push and pull.",
         arguments=_FROM,
         answer=_status,
         output=shape(remotes=LIST, to_push=NUMBER, conflicts=NUMBER, last=TEXT),
