@@ -463,12 +463,7 @@ def m018_lengths(connection: Connection) -> None:
     connection.execute("CREATE TABLE drawer_length(drawer INTEGER PRIMARY KEY, characters INTEGER NOT NULL)")
 ''',
         ),
-        after("src/palazzo/store/schema.py", "    m017_done_here,", "    m018_lengths,\n"),
-        after(
-            "src/palazzo/store/readonly_palace.py",
-            '    *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),',
-            '    "m018_lengths",\n',
-        ),
+        after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_lengths",\n'),
         (
             "src/palazzo/store/salvage_rules.py",
             '"outside", "dead_letter")',
@@ -515,12 +510,7 @@ def m018_lengths(connection: Connection) -> None:
 
 RECORD = Addition(
     edits=(
-        after("src/palazzo/store/schema.py", "    m017_done_here,", "    m018_signposts,\n"),
-        after(
-            "src/palazzo/store/readonly_palace.py",
-            '    *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),',
-            '    "m018_signposts",\n',
-        ),
+        after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_signposts",\n'),
         after(
             "src/palazzo/store/schema.py",
             '    connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")',

@@ -17,7 +17,7 @@ _BY_SUFFIX: dict[str, DocumentKind] = {
 }
 _MAY_BE_REST = (".txt", ".text", "")
 _REST_MARKUP = re.compile(
-    r"^[ \t]*+\.\.[ \t]++(?:[A-Za-z](?:[\w.+-]|:(?!:))*+::(?=[ \t\r\n]|\Z)|_[^:\n]++:(?=[ \t\r\n]|\Z))"
+    r"^[ \t]*+\.\.[ \t]++(?:[A-Za-z][\w.+-]*+(?::[A-Za-z][\w.+-]*+)?::(?=[ \t\r\n]|\Z)|_[^:\n]++:(?=[ \t\r\n]|\Z))"
     r"|(?<![\w`:]):[a-z][\w+-]*+(?::[a-z][\w+-]*+)?:`[^`\n]++`",
     re.MULTILINE,
 )
