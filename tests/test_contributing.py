@@ -475,7 +475,7 @@ def m018_lengths(connection: Connection) -> None:
             "from palazzo.derived.length_consumer import LENGTH_CONSUMER\n",
         ),
         after(
-            "src/palazzo/derived/consumers.py",
+            "src/palazzo/derived/consumer_activities.py",
             '    "anchor": "finding cited files",',
             '    "length": "measuring drawers",\n',
         ),
@@ -485,24 +485,9 @@ def m018_lengths(connection: Connection) -> None:
             "FAILURE_CONSUMER, ANCHOR_CONSUMER, LENGTH_CONSUMER]",
         ),
         after(
-            "src/palazzo/derived/rebuild.py",
-            "from palazzo.derived.fix_consumer import FAILURE_CONSUMER",
-            "from palazzo.derived.length_consumer import LENGTH_CONSUMER\n",
-        ),
-        after(
-            "src/palazzo/derived/rebuild.py",
-            "        async_consumer.make_anew(database, ANCHOR_CONSUMER)",
-            "        async_consumer.make_anew(database, LENGTH_CONSUMER)\n",
-        ),
-        after(
             "src/palazzo/daemon/embedding_process.py",
             '        self._run("anchor", lambda: palace.follow_anchors(stop))',
             '        self._run("length", lambda: palace.follow_consumer("length"))\n',
-        ),
-        (
-            "src/palazzo/features/service/background_process.py",
-            '"mention", "claim")',
-            '"mention", "claim", "length")',
         ),
     ),
     tests=OF_NEW_TABLES,
