@@ -47,7 +47,7 @@ KEYWORD_ANSWER = frozenset(
     for name in (
         *("text.compiled_patterns", "text.stopwords", "text.token_counts", "security.fences", "security.confusables"),
         *("injection.intent_patterns", "injection.intent", "injection.echo", "injection.keyword_relevance"),
-        *("injection.block_layout", "store.readonly_palace"),
+        *("injection.block_layout", "store.readonly_palace", "store.migration_names"),
         *("security", "security.display_names", "security.trust_order"),
     )
 )

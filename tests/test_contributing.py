@@ -458,12 +458,7 @@ def m018_lengths(connection: Connection) -> None:
     connection.execute("CREATE TABLE drawer_length(drawer INTEGER PRIMARY KEY, characters INTEGER NOT NULL)")
 ''',
         ),
-        after("src/palazzo/store/schema.py", "    m017_done_here,", "    m018_lengths,\n"),
-        after(
-            "src/palazzo/store/readonly_palace.py",
-            '    *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),',
-            '    "m018_lengths",\n',
-        ),
+        after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_lengths",\n'),
         (
             "src/palazzo/store/salvage_rules.py",
             '"outside", "dead_letter")',
@@ -475,7 +470,7 @@ def m018_lengths(connection: Connection) -> None:
             "from palazzo.derived.length_consumer import LENGTH_CONSUMER\n",
         ),
         after(
-            "src/palazzo/derived/consumers.py",
+            "src/palazzo/derived/consumer_activities.py",
             '    "anchor": "finding cited files",',
             '    "length": "measuring drawers",\n',
         ),
@@ -485,24 +480,9 @@ def m018_lengths(connection: Connection) -> None:
             "FAILURE_CONSUMER, ANCHOR_CONSUMER, LENGTH_CONSUMER]",
         ),
         after(
-            "src/palazzo/derived/rebuild.py",
-            "from palazzo.derived.fix_consumer import FAILURE_CONSUMER",
-            "from palazzo.derived.length_consumer import LENGTH_CONSUMER\n",
-        ),
-        after(
-            "src/palazzo/derived/rebuild.py",
-            "        async_consumer.make_anew(database, ANCHOR_CONSUMER)",
-            "        async_consumer.make_anew(database, LENGTH_CONSUMER)\n",
-        ),
-        after(
             "src/palazzo/daemon/embedding_process.py",
             '        self._run("anchor", lambda: palace.follow_anchors(stop))',
             '        self._run("length", lambda: palace.follow_consumer("length"))\n',
-        ),
-        (
-            "src/palazzo/features/service/background_process.py",
-            '"mention", "claim")',
-            '"mention", "claim", "length")',
         ),
     ),
     tests=OF_NEW_TABLES,
@@ -510,12 +490,7 @@ def m018_lengths(connection: Connection) -> None:
 
 RECORD = Addition(
     edits=(
-        after("src/palazzo/store/schema.py", "    m017_done_here,", "    m018_signposts,\n"),
-        after(
-            "src/palazzo/store/readonly_palace.py",
-            '    *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),',
-            '    "m018_signposts",\n',
-        ),
+        after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_signposts",\n'),
         after(
             "src/palazzo/store/schema.py",
             '    connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from tests.cli.command import Command, spawn
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
+EXPORTED = {"text": "Which port?", "sender": "human", "created_at": "2026-03-04T10:00:00Z"}
+"""A message of an export of claude.ai."""
 
 
 def test_a_note_is_filed_in_the_projects_wing_and_found(palazzo: Command, shop: Path) -> None:
@@ -236,6 +239,7 @@ def test_conversations_are_chosen_by_age_by_length_and_by_id(palazzo: Command, h
             "no conversation that matches",
         ),
         ("empty/", b"", (), "it contains no files"),
+        ("large.md", b"# A\n" + b"word " * 1_100_000, (), "5,500,004 bytes, over the limit"),
         ("code/a.py", b"print()\n", (), "1 × source code, which is read only with `--mode all`"),
         ("code/a.py", b"print()\n", ("--exclude", "*.py"), "1 × excluded"),
         ("kept/node_modules/a.md", b"# A\n", (), "1 × a directory that programs write"),
@@ -256,8 +260,66 @@ def test_a_path_that_is_named_and_not_read_is_reported_with_the_reason(
         ], result
     answer = palazzo("mine", str(named_path), *options)
     assert answer.code == 0
-    assert reason in answer.out.replace("\n", " ")
-    assert str(named_path) in answer.out.replace("\n", "")
+    assert answer.out.startswith(f"Nothing was read from {named_path}: ")
+    assert reason in answer.out.splitlines()[0]
+
+
+def test_a_path_with_something_to_read_does_not_count_as_unread(palazzo: Command, home: Path) -> None:
+    (home / "given").mkdir()
+    (home / "given" / "a.md").write_text("# A\n\nWords.\n")
+    (home / "given" / ".env").write_text("TOKEN=1\n")
+    for _ in range(2):  # also when it is unchanged
+        assert palazzo.json("mine", str(home / "given"))["unread"] == []
+    secrets = home / "given" / ".env"
+    unread = palazzo.json("mine", str(home / "given"), str(secrets))["unread"]
+    assert [entry["uri"] for entry in unread] == [secrets.as_uri()]
+
+
+# --- dry runs ----------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_lists_every_file_by_class(palazzo: Command, home: Path) -> None:
+    given = home / "given"
+    (given / "node_modules").mkdir(parents=True)
+    for name in ("a.md", "b.md", "c.md"):
+        (given / name).write_text("# A\n\nWords.\n")
+    (given / "b.py").write_text("print()\n")
+    shutil.copy(next(FIXTURES.rglob("e8cc7d58*.jsonl")), given)
+    export = {"uuid": "u1", "name": "Ports", "chat_messages": [EXPORTED | {"uuid": "m1"}, EXPORTED | {"uuid": "m2"}]}
+    (given / "export").mkdir()
+    (given / "export" / "conversations.json").write_text(json.dumps([export, export | {"uuid": "u2"}]))
+    palazzo.json("mine", str(given / "a.md"))
+    files = palazzo.json("mine", str(given), "--dry-run")["files"]
+    by_name = {file["uri"].rsplit("/", 1)[-1]: file for file in files}
+    assert by_name["a.md"] | {"uri": ""} == {
+        "uri": "",
+        "group": "document",
+        "bytes": 12,
+        "new": 0,
+        "grown": 0,
+        "unchanged": 1,
+        "reason": "",
+    }
+    assert by_name["b.py"]["group"] == "skipped"
+    assert "--mode all" in by_name["b.py"]["reason"]
+    assert (by_name["node_modules"]["group"], by_name["node_modules"]["bytes"]) == ("skipped", None)
+    transcript = next(file for name, file in by_name.items() if name.startswith("e8cc7d58"))
+    assert (transcript["group"], transcript["new"]) == ("transcript", 1)
+    assert (by_name["export"]["group"], by_name["export"]["new"]) == ("export", 2)
+    assert by_name["export"]["bytes"] == (given / "export" / "conversations.json").stat().st_size
+    assert "conversations.json" not in by_name  # its directory is read as a whole
+
+
+def test_a_dry_run_of_many_files_shows_totals_and_directories(palazzo: Command, home: Path) -> None:
+    for n in range(300):
+        directory = home / "given" / f"part{n % 3}" / f"chapter{n % 30}"
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"{n}.md").write_text(f"# {n}\n")
+    answer = palazzo("mine", str(home / "given"), "--dry-run").out
+    assert len(answer.splitlines()) < 15
+    assert re.search(r"documents +300 ", answer)
+    assert re.search(r"part0/ +[\d.]+ bytes +100 files", answer)
+    assert len(palazzo.json("mine", str(home / "given"), "--dry-run")["files"]) == 300
 
 
 def test_what_is_named_beside_what_is_read_is_reported_too(palazzo: Command, home: Path) -> None:
@@ -366,3 +428,11 @@ def test_what_is_counted_agrees_with_its_number(palazzo: Command, home: Path) ->
     changed = palazzo("mine", "docs").out
     assert "2 documents are no longer searchable: a rule now excludes them. They stay archived." in changed
     assert "1 document is found again." in changed
+
+
+def test_the_time_of_mining_includes_the_vectors_that_it_waits_for(palazzo: Command, home: Path) -> None:
+    (home / "given").mkdir()
+    (home / "given" / "a.md").write_text("# A\n\nThe service listens on port 8443.\n")
+    result = palazzo.json("mine", str(home / "given"), "--wait")
+    assert 0 < result["embedding_s"] < result["took_s"]
+    assert palazzo.json("mine", str(home / "given"))["embedding_s"] == 0

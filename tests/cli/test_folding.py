@@ -106,7 +106,7 @@ def test_a_cluster_asks_before_it_is_folded(palazzo: Command, home: Path) -> Non
     drawer(palazzo, WORDS)
     drawer(palazzo, WORDS)
     ran = palazzo("dedup", "--dry-run")
-    assert "stays" in ran.out
+    assert "keep " in ran.out
     assert palazzo("dedup", "--threshold", "0").code == 2
 
 
@@ -181,3 +181,13 @@ def test_a_cleanup_that_cannot_be_is_refused(palazzo: Command, noted: dict[str, 
     for options in (("--threshold", "2"), ("--min-length", "-1"), ("--wing", "apo")):
         assert palazzo("cleanup", "--dry-run", *options).code == 2
     assert "would be forgotten" in palazzo("cleanup", "--dry-run").out
+
+
+def test_nobody_is_asked_about_nothing(palazzo: Command, home: Path) -> None:
+    palazzo.json("remember", "The deploy service listens on port 8443, since the proxy needs the lower ports itself.")
+    for verb in ("cleanup", "dedup"):
+        ran = palazzo(verb)  # the input is no terminal, so a question would be refused with exit code 2
+        assert ran.code == 0, ran.error
+        assert "0 drawers" in ran.out
+        assert "would" not in ran.out
+        assert palazzo.json(verb)["dry_run"] is False

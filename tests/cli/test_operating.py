@@ -119,6 +119,14 @@ def test_settings_show_the_value_and_where_it_came_from(palazzo: Command, home: 
     assert "redact" in palazzo("settings").out
 
 
+def test_the_setting_of_the_palace_is_the_path_in_use(palazzo: Command, shop: Path, tmp_path: Path) -> None:
+    (setting,) = palazzo.json("settings", "get", "palace")["settings"]
+    assert (setting["value"], setting["origin"]) == (str(shop), "default")
+    other = tmp_path / "other.db"
+    (setting,) = palazzo.json("settings", "get", "palace", "--palace", str(other))["settings"]
+    assert (setting["value"], setting["origin"]) == (str(other), "--palace")
+
+
 def test_a_secret_is_not_shown(palazzo: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PALAZZO_EMBEDDER_API_KEY", "sk-very-secret")
     for arguments in (["settings"], ["settings", "--json"], ["settings", "get", "embedder.api_key"]):

@@ -117,7 +117,12 @@ def test_a_palace_that_believed_the_readers_is_judged_anew(tmp_path: Path) -> No
         assert {drawer.text.split(":")[0]: drawer.trust for drawer in drawers(palace)}
         with palace.database.snapshot() as connection:
             assert is_outdated(connection, Cutter())
+        file_rows(palace, rows_of(["git status"]))
+        with palace.database.snapshot() as connection:
+            assert is_outdated(connection, Cutter())  # new rows do not make the old ones current
         rebuild(palace.database, "drawers")
+        with palace.database.snapshot() as connection:
+            assert not is_outdated(connection, Cutter())
         trusts = {
             words: _trust_of(palace, words) for words in ("LOG-WORDS", "AFTER-LOG", "HEALTH-WORDS", "AFTER-HEALTH")
         }

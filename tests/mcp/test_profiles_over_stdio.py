@@ -96,7 +96,7 @@ SHODH: Calls = [
         lambda known: {
             "todo_id": known["add_todo"],
             "comment_id": known["add_todo_comment"],
-            "content": "There are none.",
+            "content": "None found.",
         },
         "id",
     ),

@@ -164,7 +164,7 @@ def test_a_memory_is_forgotten_by_id_and_several_by_tag_after_a_dry_run(talk: Ta
 
 
 def test_a_summary_has_decisions_learnings_and_the_rest(talk: Talk) -> None:
-    assert told(talk, "context_summary")["notice"].startswith(("Nothing was remembered", "Recorded"))
+    assert told(talk, "context_summary")["notice"].startswith(("There are no memories", "Recorded"))
     ids = {kind: kept(talk, f"Okapi {kind}.", type=kind) for kind in ("Decision", "Learning", "Context")}
     answer = told(talk, "context_summary")
     assert [one["id"] for one in answer["decisions"]] == [ids["Decision"]]

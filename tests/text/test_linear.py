@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 from tests.linear_time import is_linear
 
+from palazzo.text.document_formats import document_kind
 from palazzo.text.sections import DocumentKind, cut_document
 from palazzo.text.similarity import signature
 from palazzo.text.text_pieces import error_lines, split_span
@@ -43,10 +44,13 @@ UNITS = {
     "all errors": "E.Error.",
     "all exits": "exit code ",
     "all characters": "語",
+    "all directives": ".. a:a",
+    "all roles": ":a:`b",
 }
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     **{f"cut {kind}": partial(cut_document, kind=kind) for kind in get_args(DocumentKind)},
+    "document_kind": partial(document_kind, "a.txt"),
     "split_span": lambda text: split_span(text, 0, len(text), 1000),
     "error_lines": error_lines,
     "index_form": index_form,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palazzo.text.document_formats import document_kind
 from palazzo.text.sections import DocumentKind, Section, cut_document
 
 KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
@@ -159,3 +160,58 @@ def test_the_comment_above_a_table_goes_with_it() -> None:
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         cut_document("# A\ntext", "markdown", 0)
+
+
+# --- reStructuredText in .txt ------------------------------------------------------------------------------
+
+DJANGO = f"""\
+===========
+Form fields
+===========
+
+.. module:: django.forms.fields
+   :synopsis: Django's built-in form fields.
+
+{FILLER}
+
+Core field arguments
+====================
+
+{FILLER}
+
+``required``
+------------
+
+.. attribute:: Field.required
+
+{FILLER}
+"""
+
+
+def test_a_txt_file_in_rest_has_headings() -> None:
+    assert document_kind("docs/ref/fields.txt", DJANGO) == "rest"
+    assert [path for _, path in cut(DJANGO, document_kind("docs/ref/fields.txt", DJANGO), 500)] == [
+        ("Form fields",),
+        ("Form fields", "Core field arguments"),
+        ("Form fields", "Core field arguments", "``required``"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Results\n=======\n\nAll is well.\n",  # titles alone
+        f"{FILLER}\n\n.. note:: no title stands above\n",  # markup alone
+        "Results\n=======\n\nCall std::sort, see foo::bar, C:\\:x, and .. :: so on.\n",
+        "Log\n---\n\n10:15:22 :error: something broke\n.. done\n",
+        "Minutes\n-------\n\n.. and so on: see `the page`.\n",
+    ],
+)
+def test_other_plain_text_stays_plain(text: str) -> None:
+    assert document_kind("notes.txt", text) == "plain"
+
+
+def test_only_plain_text_is_examined_for_rest() -> None:
+    assert [document_kind(name, DJANGO) for name in ("a.md", "a.log", "a.py", "README", "a.rst")] == [
+        *("markdown", "plain", "code", "rest", "rest")
+    ]

@@ -297,7 +297,7 @@ test("two directories in one process each have their own", async () => {
 // --- programs that do not do what they should --------------------------------------------------------------
 
 const BAD: Record<string, [string, RegExp]> = {
-  "crashes at once": ["process.exit(3)", /ended with 3/],
+  "crashes at once": ["process.exit(3)", /ended with exit code 3/],
   "is killed": ["process.kill(process.pid, 'SIGKILL')", /ended with a signal/],
   "prints what is no JSON": ["process.stdout.write('Traceback')", /cannot be read/],
   "prints a list": ["process.stdout.write('[]')", /cannot be read/],
@@ -323,7 +323,7 @@ test("a program that is not there costs the agent nothing, and the person is tol
   await event(hooks, "session.idle", { sessionID: "ses_1" })
   await hooks.dispose()
   assert.equal(told.length, 1)
-  assert.match(told[0] ?? "", /is not there/)
+  assert.match(told[0] ?? "", /was not found/)
 })
 
 test("a program that keeps failing is left alone for a while", async () => {

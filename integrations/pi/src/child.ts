@@ -1,13 +1,13 @@
 /**
- * One process of `palazzo mcp` and the JSON-RPC that is spoken with it, a line for each message.
+ * One process of `palazzo mcp`, and JSON-RPC with it, one message per line.
  *
- * Each child knows only of itself: what comes late from one that was given up finds nobody who waits for it, and cannot
- * touch the one that took its place.
+ * Each child knows only itself: a late answer from a child that was given up has no pending request, and cannot affect
+ * the child that replaced it.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 
-/** The child is gone, and with it the answer. `wasSent` says that it may have done what it was asked. */
+/** The child has ended without an answer. `wasSent` says whether it may have carried out the request. */
 export class Gone extends Error {
 	readonly wasSent: boolean;
 
@@ -17,91 +17,92 @@ export class Gone extends Error {
 	}
 }
 
-/** No answer came in time. */
+/** There was no answer in time. */
 export class TooLate extends Error {}
 
-/** The server answered that it could not. */
+/** The server answered with an error. */
 export class Refused extends Error {}
 
-interface Waiting {
+interface PendingRequest {
 	readonly resolve: (result: unknown) => void;
 	readonly reject: (error: Error) => void;
 }
 
-export interface Around {
+export interface ChildOptions {
 	readonly cwd: string;
-	/** Told of each line on standard error, and of what on standard output is no message. */
+	/** Called with each line of standard error, and with each line of standard output that is not a message. */
 	readonly debug: (line: string) => void;
-	/** Told of what the server says without being asked. */
+	/** Called for each notification from the server. */
 	readonly onNotification: (method: string) => void;
-	/** Told once that the child is gone, and why. */
+	/** Called once when the child has ended or was given up, with the reason. */
 	readonly onEnd: (why: string) => void;
 }
 
-/** Characters of a line; an answer is far below it, and what never ends a line is no server. */
+/** The most characters of a line; an answer is far shorter. */
 const LONGEST_LINE = 64 << 20;
-/** Milliseconds between asking a child to end, telling it to, and ending it. */
+/** Milliseconds between the end of a child's input, SIGTERM and SIGKILL. */
 const GRACE = 1_500;
 
 export class Child {
 	private readonly process: ChildProcessWithoutNullStreams;
-	private readonly around: Around;
-	private readonly waiting = new Map<number, Waiting>();
+	private readonly options: ChildOptions;
+	private readonly pending = new Map<number, PendingRequest>();
 	private readonly ended: Promise<void>;
 	private requests = 0;
-	private lastWords = "";
+	private lastErrorLine = "";
 	private why: string | undefined;
 
-	constructor(program: string, words: readonly string[], around: Around) {
-		this.around = around;
-		this.process = spawn(program, [...words], { cwd: around.cwd, stdio: "pipe", windowsHide: true });
-		for (const one of [this.process, this.process.stdin, this.process.stdout, this.process.stderr]) {
-			(one as { unref?: () => void }).unref?.(); // pi can end though it never says that the session does
+	constructor(program: string, args: readonly string[], options: ChildOptions) {
+		this.options = options;
+		this.process = spawn(program, [...args], { cwd: options.cwd, stdio: "pipe", windowsHide: true });
+		for (const handle of [this.process, this.process.stdin, this.process.stdout, this.process.stderr]) {
+			(handle as { unref?: () => void }).unref?.(); // so that pi can end without announcing the end of the session
 		}
-		this.process.stdin.on("error", () => {}); // that it is gone is told by its end
-		lines(this.process.stdout, (line) => this.heard(line), () => this.stop("it said a line without end"));
-		lines(this.process.stderr, (line) => this.complained(line), () => {});
+		this.process.stdin.on("error", () => {}); // the exit event reports that the child has ended
+		lines(this.process.stdout, (line) => this.receive(line), () => this.stop("it sent a line that is too long"));
+		lines(this.process.stderr, (line) => this.noteErrorLine(line), () => {});
 		this.ended = new Promise((resolve) => {
 			this.process.on("error", (error) => {
-				if (this.process.pid !== undefined) return around.debug(error.message); // it could not be told to end
-				this.gone(error.message);
+				if (this.process.pid !== undefined) return options.debug(error.message); // a signal could not be sent
+				this.markEnded(error.message);
 				resolve();
 			});
 			this.process.once("exit", (code, signal) => {
-				this.gone(`it ended with ${signal ?? code}${this.lastWords && `: ${this.lastWords}`}`);
+				const ending = signal ?? `exit code ${code}`;
+				this.markEnded(`it ended with ${ending}${this.lastErrorLine && `: ${this.lastErrorLine}`}`);
 				resolve();
 			});
 		});
 	}
 
-	get isThere(): boolean {
+	get isRunning(): boolean {
 		return this.why === undefined;
 	}
 
-	/** Ask; rejects with Gone, TooLate, Refused, or what `signal` was aborted for. */
+	/** Send a request. Rejects with Gone, TooLate, Refused, or the reason for which `signal` was aborted. */
 	request(method: string, params: unknown, within: number, signal?: AbortSignal): Promise<unknown> {
 		if (this.why !== undefined) return Promise.reject(new Gone(this.why, false));
 		if (signal?.aborted) return Promise.reject(aborted(signal));
 		const id = ++this.requests;
 		return new Promise((resolve, reject) => {
-			const timer = within > 0 ? setTimeout(() => give(new TooLate(`no answer within ${within / 1000} s`)), within) : undefined;
-			const onAbort = () => give(aborted(signal));
-			const done = () => {
+			const timer = within > 0 ? setTimeout(() => giveUp(new TooLate(`no answer within ${within / 1000} s`)), within) : undefined;
+			const onAbort = () => giveUp(aborted(signal));
+			const settle = () => {
 				clearTimeout(timer);
 				signal?.removeEventListener("abort", onAbort);
-				this.waiting.delete(id);
-				if (this.waiting.size === 0) this.process.unref();
+				this.pending.delete(id);
+				if (this.pending.size === 0) this.process.unref();
 			};
-			const give = (error: Error) => {
-				done();
+			const giveUp = (error: Error) => {
+				settle();
 				this.notify("notifications/cancelled", { requestId: id, reason: error.message });
 				reject(error);
 			};
 			signal?.addEventListener("abort", onAbort, { once: true });
-			this.process.ref(); // while an answer is waited for, it keeps pi alive
-			this.waiting.set(id, {
-				resolve: (result) => (done(), resolve(result)),
-				reject: (error) => (done(), reject(error)),
+			this.process.ref(); // a pending request keeps pi running
+			this.pending.set(id, {
+				resolve: (result) => (settle(), resolve(result)),
+				reject: (error) => (settle(), reject(error)),
 			});
 			this.send({ id, method, params });
 		});
@@ -111,17 +112,17 @@ export class Child {
 		if (this.why === undefined) this.send({ method, params });
 	}
 
-	/** End it: by the end of its input, then by SIGTERM, then by SIGKILL; resolves when it is no more. */
+	/** End the child: close its input, then send SIGTERM, then SIGKILL. Resolves when it has ended. */
 	async end(): Promise<void> {
-		this.gone("it was ended");
+		this.markEnded("it was ended");
 		this.process.stdin.end();
 		if (await this.endsWithin(GRACE)) return;
 		await this.kill();
 	}
 
-	/** End one that answers no more: by SIGTERM, then by SIGKILL. */
+	/** Stop a child that no longer answers: send SIGTERM, then SIGKILL. */
 	async stop(why: string): Promise<void> {
-		this.gone(why);
+		this.markEnded(why);
 		await this.kill();
 	}
 
@@ -143,36 +144,36 @@ export class Child {
 		this.process.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 	}
 
-	private heard(line: string): void {
-		const message = parsed(line);
+	private receive(line: string): void {
+		const message = parseMessage(line);
 		if (message === undefined) {
-			if (line.trim()) this.around.debug(`no message: ${line.slice(0, 500)}`);
+			if (line.trim()) this.options.debug(`not a message: ${line.slice(0, 500)}`);
 			return;
 		}
 		const { id, method } = message;
 		if (typeof method === "string") {
-			if (id === undefined) this.around.onNotification(method);
+			if (id === undefined) this.options.onNotification(method);
 			else if (method === "ping") this.send({ id, result: {} });
-			else this.send({ id, error: { code: -32601, message: "not offered by this client" } });
+			else this.send({ id, error: { code: -32601, message: "this client does not support that method" } });
 			return;
 		}
-		const waiting = typeof id === "number" ? this.waiting.get(id) : undefined;
-		if (waiting === undefined) return; // one that was given up
-		if (message["error"] === undefined) waiting.resolve(message["result"]);
-		else waiting.reject(new Refused(words(message["error"])));
+		const request = typeof id === "number" ? this.pending.get(id) : undefined;
+		if (request === undefined) return; // the request was given up
+		if (message["error"] === undefined) request.resolve(message["result"]);
+		else request.reject(new Refused(errorText(message["error"])));
 	}
 
-	private complained(line: string): void {
-		if (line.trim()) this.lastWords = line.trim().slice(0, 300);
-		this.around.debug(line);
+	private noteErrorLine(line: string): void {
+		if (line.trim()) this.lastErrorLine = line.trim().slice(0, 300);
+		this.options.debug(line);
 	}
 
-	/** Once, whatever tells of it first. */
-	private gone(why: string): void {
+	/** Record that the child has ended, and reject the pending requests; later reasons are ignored. */
+	private markEnded(why: string): void {
 		if (this.why !== undefined) return;
 		this.why = why;
-		for (const one of [...this.waiting.values()]) one.reject(new Gone(why, true));
-		this.around.onEnd(why);
+		for (const request of [...this.pending.values()]) request.reject(new Gone(why, true));
+		this.options.onEnd(why);
 	}
 }
 
@@ -180,13 +181,13 @@ function lines(stream: NodeJS.ReadableStream, onLine: (line: string) => void, on
 	const decoder = new StringDecoder("utf8");
 	let pieces: string[] = [];
 	let length = 0;
-	stream.on("error", () => {}); // the same
+	stream.on("error", () => {}); // the exit event reports that the child has ended
 	stream.on("data", (bytes: Buffer) => {
-		const read = decoder.write(bytes).split("\n");
-		for (const [at, piece] of read.entries()) {
+		const parts = decoder.write(bytes).split("\n");
+		for (const [at, piece] of parts.entries()) {
 			pieces.push(piece);
 			length += piece.length;
-			if (at < read.length - 1) {
+			if (at < parts.length - 1) {
 				onLine(pieces.join(""));
 				pieces = [];
 				length = 0;
@@ -200,7 +201,7 @@ function lines(stream: NodeJS.ReadableStream, onLine: (line: string) => void, on
 	});
 }
 
-function parsed(line: string): Record<string, unknown> | undefined {
+function parseMessage(line: string): Record<string, unknown> | undefined {
 	try {
 		const message: unknown = JSON.parse(line);
 		const isMessage = typeof message === "object" && message !== null && "jsonrpc" in message;
@@ -210,9 +211,9 @@ function parsed(line: string): Record<string, unknown> | undefined {
 	}
 }
 
-function words(error: unknown): string {
-	const said = typeof error === "object" && error !== null ? (error as Record<string, unknown>)["message"] : undefined;
-	return typeof said === "string" && said ? said : JSON.stringify(error);
+function errorText(error: unknown): string {
+	const message = typeof error === "object" && error !== null ? (error as Record<string, unknown>)["message"] : undefined;
+	return typeof message === "string" && message ? message : JSON.stringify(error);
 }
 
 function aborted(signal: AbortSignal | undefined): Error {

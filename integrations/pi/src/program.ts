@@ -1,17 +1,17 @@
-/** A program that is run once: what it is told on standard input, what it says, and how long it may take. */
+/** Runs a program once, with text on standard input, and returns its output within a time limit. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { Palazzo } from "./surroundings.ts";
 
-/** Bytes of an answer; nothing that Palazzo prints for a host is near it. */
-const MOST = 16 << 20;
+/** The most bytes of an answer; Palazzo's answers to hosts are far shorter. */
+const LONGEST_ANSWER = 16 << 20;
 
-/** Why a program said nothing that could be used. */
+/** Says why a program gave no usable answer. */
 export class NoAnswer extends Error {}
 
 /**
- * Run `palazzo …` and return what it printed. Rejects with NoAnswer where it is not there, fails, says too much or does
- * not end within so many milliseconds; then it is ended.
+ * Run `palazzo …` and return its output. Rejects with NoAnswer if the program does not exist, fails, prints too much or
+ * does not end within that many milliseconds; in that case it is killed.
  */
 export function run(
 	palazzo: Palazzo,
@@ -27,28 +27,28 @@ export function run(
 				windowsHide: true,
 			});
 		} catch (error) {
-			return reject(new NoAnswer(String(error))); // what no program can be called, or no directory
+			return reject(new NoAnswer(String(error))); // an invalid program name, or a directory that does not exist
 		}
-		const said: Buffer[] = [];
+		const pieces: Buffer[] = [];
 		let size = 0;
-		const give = (why: string) => {
+		const giveUp = (why: string) => {
 			clearTimeout(timer);
 			child.kill("SIGKILL");
-			child.stdout.destroy(); // a process that it left behind may hold the other end open
+			child.stdout.destroy(); // a process that it started may keep the other end open
 			reject(new NoAnswer(why));
 		};
-		const timer = setTimeout(() => give(`it did not answer within ${options.within / 1000} s`), options.within);
-		child.on("error", (error) => give(error.message));
-		child.stdin.on("error", () => {}); // it need not read what it is told
+		const timer = setTimeout(() => giveUp(`it did not answer within ${options.within / 1000} s`), options.within);
+		child.on("error", (error) => giveUp(error.message));
+		child.stdin.on("error", () => {}); // the program may end without reading its input
 		child.stdout.on("data", (piece: Buffer) => {
 			size += piece.length;
-			if (size > MOST) give("it said more than anybody reads");
-			else said.push(piece);
+			if (size > LONGEST_ANSWER) giveUp(`it printed more than ${LONGEST_ANSWER >> 20} MB`);
+			else pieces.push(piece);
 		});
 		child.on("close", (code, signal) => {
 			clearTimeout(timer);
-			if (code === 0) resolve(Buffer.concat(said).toString("utf8"));
-			else reject(new NoAnswer(`it ended with ${signal ?? code}`));
+			if (code === 0) resolve(Buffer.concat(pieces).toString("utf8"));
+			else reject(new NoAnswer(`it ended with ${signal ?? `exit code ${code}`}`));
 		});
 		child.stdin.end(options.input ?? "");
 	});

@@ -59,7 +59,7 @@ export class Server {
 
 	/** Whether it has answered and is there. */
 	get isThere(): boolean {
-		return this.child?.isThere ?? false;
+		return this.child?.isRunning ?? false;
 	}
 
 	/** Resolves once the tools are known; rejects with Unavailable where there is no server. */
@@ -108,7 +108,7 @@ export class Server {
 	// --- starting -------------------------------------------------------------------------------------------------
 
 	private connected(): Promise<Child> {
-		if (this.child?.isThere && !this.connecting) return Promise.resolve(this.child);
+		if (this.child?.isRunning && !this.connecting) return Promise.resolve(this.child);
 		this.connecting ??= this.connect().finally(() => {
 			this.connecting = undefined;
 		});
@@ -144,7 +144,7 @@ export class Server {
 
 	private givenUp(why: string): Unavailable {
 		const error = new Unavailable(
-			`Palazzo's memory cannot be reached: ${why}. pi works on without it; 'palazzo doctor' says what is wrong.`,
+			`Palazzo's memory cannot be reached: ${why}. pi continues without it; run 'palazzo doctor' for details.`,
 		);
 		this.gaveUp = { at: Date.now(), error };
 		return error;

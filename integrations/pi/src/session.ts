@@ -35,7 +35,7 @@ export class Session {
 	complain(ctx: ExtensionContext, why: string): void {
 		if (this.hasComplained) return;
 		this.hasComplained = true;
-		const said = why.startsWith("Palazzo") ? why : `Palazzo's memory does not answer: ${why}. pi works on without it.`;
+		const said = why.startsWith("Palazzo") ? why : `Palazzo's memory does not answer: ${why}. pi continues without it.`;
 		notify(ctx, said, "warning");
 	}
 }

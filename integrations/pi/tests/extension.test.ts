@@ -120,7 +120,7 @@ test("without Palazzo every event is let pass, and the person is told so once", 
 	}
 	await until(() => pi.told.length > 0);
 	assert.equal(pi.told.length, 1);
-	assert.match(pi.told[0] ?? "", /^Palazzo.*pi works on without it/);
+	assert.match(pi.told[0] ?? "", /^Palazzo.*pi continues without it/);
 	await pi.commands.get("palazzo:help")?.handler("", pi.ctx);
 	assert.match(String(pi.sent[0]?.message["content"]), /^# /);
 	await ended(pi);

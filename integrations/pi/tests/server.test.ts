@@ -76,7 +76,7 @@ test("one that was killed between calls is started again, for a change as well",
 test("one that dies every time is given up after so many tries", async () => {
 	const log = behave("dies");
 	const { server } = serve();
-	await assert.rejects(server.call(SEARCH, {}), /lost during search: it ended with 3/);
+	await assert.rejects(server.call(SEARCH, {}), /lost during search: it ended with exit code 3/);
 	assert.equal(log().filter((line) => line.startsWith("start")).length, 3);
 	await server.end();
 });
@@ -114,7 +114,7 @@ test("a call that is broken off ends at once, and is told to the server", async 
 });
 
 for (const [how, what, initialize, why] of [
-	["crash", "crashes at once", 20_000, /cannot be reached: it ended with 7: Traceback: no palace/],
+	["crash", "crashes at once", 20_000, /cannot be reached: it ended with exit code 7: Traceback: no palace/],
 	["mute", "never answers the greeting", 3_000, /cannot be reached: no answer within 3 s/],
 ] as const) {
 	test(`a server that ${what} is tried three times, then no more for a while`, async () => {
@@ -131,7 +131,7 @@ for (const [how, what, initialize, why] of [
 
 test("a program that is not there is said to be not there, at once", async () => {
 	const { server } = serve({ pause: 60_000 }, NOWHERE);
-	await assert.rejects(server.start(), /the program '.*no such palazzo' was not found.*pi works on without it/);
+	await assert.rejects(server.start(), /the program '.*no such palazzo' was not found.*pi continues without it/);
 	await server.end();
 });
 

@@ -15,7 +15,7 @@ from functools import partial
 from palazzo.derived import taint_consumer
 from palazzo.index import cut_material, cut_rules, failure_isolation
 from palazzo.index.cut_material import ThreadRow
-from palazzo.index.cut_rules import Draft
+from palazzo.index.cut_rules import CutItem, Draft
 from palazzo.index.drawer_builder import line_locator
 from palazzo.index.drawer_diff import Comparison, DraftedDrawer
 from palazzo.index.erasure_rebuild import refresh
@@ -34,7 +34,7 @@ class Cutter:
     """Cuts items into drawers; see the module."""
 
     name = "cut"
-    version = 7
+    version = 8
     kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
 
     def apply_changes(self, connection: Connection, log: list[Change]) -> None:
@@ -152,9 +152,12 @@ SEGMENT = Rules(cut_rules.cut_segment, plain_message)
 
 def section_rules(source: Source) -> Rules:
     """Return the rules for a version of a document."""
-    path = source.key[-1]
-    kind, title = document_kind(path), source.title
-    return Rules(lambda items: cut_rules.cut_section(items[0], kind, title, path), plain_section)
+    path, title = source.key[-1], source.title
+
+    def cut(items: Sequence[CutItem]) -> list[Draft]:
+        return cut_rules.cut_section(items[0], document_kind(path, items[0].text), title, path)
+
+    return Rules(cut, plain_section)
 
 
 def note_rules(source: Source) -> Rules:

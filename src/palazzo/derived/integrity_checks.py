@@ -19,7 +19,7 @@ from palazzo.derived import (
     fix_consumer,
     mention_consumer,
 )
-from palazzo.derived.consumers import activity_of
+from palazzo.derived.consumer_activities import activity_of
 from palazzo.derived.primary_checks import (
     CheckOutcome,
     check_chain,

@@ -13,12 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from palazzo.derived import async_consumer, cutter
-from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
-from palazzo.derived.claim_consumer import ClaimConsumer
+from palazzo.derived.consumers import lagging_consumers
 from palazzo.derived.cutter import Cutter
-from palazzo.derived.digest_consumer import DIGEST_CONSUMER
-from palazzo.derived.fix_consumer import FAILURE_CONSUMER
-from palazzo.derived.mention_consumer import MENTION_CONSUMER
 from palazzo.errors import PalaceUnusable
 from palazzo.index import cut_material, passage_embedding, retired_drawers
 from palazzo.index.indexed_text import reindex
@@ -45,14 +41,11 @@ def rebuild(database: Database, target: RebuildTarget, progress: Progress | None
     if target in ("fts", "all"):
         _reindex(database)
         retired_drawers.make_anew(database)
-        async_consumer.make_anew(database, ClaimConsumer(Micros(time.time_ns() // 1000)))
     if target in ("vectors", "all"):
         _drop_vectors(database)
     if target in ("fts", "all"):  # last: they make everything anew after a reset, and the steps before append some
-        async_consumer.make_anew(database, DIGEST_CONSUMER)
-        async_consumer.make_anew(database, FAILURE_CONSUMER)
-        async_consumer.make_anew(database, MENTION_CONSUMER)
-        async_consumer.make_anew(database, ANCHOR_CONSUMER)
+        for consumer in lagging_consumers(Micros(time.time_ns() // 1000)):
+            async_consumer.make_anew(database, consumer)
     if target == "all":
         with database.transaction() as connection:
             ledger.count_anew(connection)

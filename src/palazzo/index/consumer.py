@@ -33,13 +33,16 @@ class Consumer(Protocol):
 
 
 def follow(connection: Connection, consumer: Consumer) -> None:
-    """Let `consumer` process all changes since its last run, in this transaction."""
-    _, seq = change_log.cursor(connection, consumer.name)
+    """Let `consumer` process all changes since its last run, in this transaction.
+
+    The cursor keeps its version: data that an earlier version derived is outdated until it is rebuilt.
+    """
+    version, seq = change_log.cursor(connection, consumer.name)
     log = change_log.since(connection, seq, consumer.kinds, _NO_LIMIT)
     if not log:
         return
     consumer.apply_changes(connection, log)
-    change_log.advance(connection, consumer.name, consumer.version, log[-1].seq)
+    change_log.advance(connection, consumer.name, version or consumer.version, log[-1].seq)
 
 
 def is_outdated(connection: Connection, consumer: Consumer) -> bool:

@@ -109,6 +109,11 @@ class Context:
         named_path = None if self._named is None else str(self._named)
         return Path(rpc.chosen_palace(named_path, self.variables, str(self.cwd)))
 
+    @property
+    def is_palace_named(self) -> bool:
+        """Whether the caller named the palace, which then does not depend on the settings."""
+        return self._named is not None
+
     def reading(self) -> Palace:
         """Return the palace for reading; raise PalaceMissing if it does not exist."""
         return self._palace or self._open("read")

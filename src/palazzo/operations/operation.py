@@ -113,11 +113,12 @@ class Operation(Generic[Q, R]):
     `writes` says that it changes the palace. A `destructive` operation accepts `dry_run`, and an interface for people
     asks for confirmation before it runs; `confirm_request` returns the request to run after a person has confirmed the
     dry run's result, and `question` the question to ask instead of "Go on?". To this question Enter means yes; an empty
-    one says that there is nothing to confirm. `failed` says whether a result is a failure (exit code 1). An operation
-    with `steps` commits each step separately and can safely be run again, so it is never held back for a key
-    (`idempotency`). A `warm` operation is better run in a service that is already running. `ignored_options` are
-    options without a value that scripts give to another program of the same name: a command line accepts and ignores
-    them. `examples` are command lines that its help shows; `operations/command_groups` names its group in the help.
+    one says that there is nothing to confirm. Nobody is asked to confirm a dry run's result that `changes_nothing`.
+    `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each step separately
+    and can safely be run again, so it is never held back for a key (`idempotency`). A `warm` operation is better run in
+    a service that is already running. `ignored_options` are options without a value that scripts give to another
+    program of the same name: a command line accepts and ignores them. `examples` are command lines that its help shows;
+    `operations/command_groups` names its group in the help.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Operation(Generic[Q, R]):
     asks: Callable[[Q], bool] | None = None
     confirm_request: Callable[[Q, R], Q] | None = None
     question: Callable[[R], str] | None = None
+    changes_nothing: Callable[[R], bool] | None = None
     ignored_options: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
 

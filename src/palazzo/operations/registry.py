@@ -133,7 +133,7 @@ FOR_CLIENTS = {"status_line": "palazzo.features.ledger.status_figures"}
 """Operations that one of our clients requests from a service: they also have no command and no tool of their own."""
 
 GROUPS = {
-    "kg": "Facts: what holds, since when, until when, and who stated it.",
+    "kg": "Facts: what holds, between which dates, and who stated it.",
     "diary": "Diaries: dated entries that agents wrote.",
     "todo": "To-dos: open tasks of a project.",
     "wing": "Wings: projects, people and agents, and their names.",

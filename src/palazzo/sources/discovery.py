@@ -78,6 +78,8 @@ class Candidate:
 
 
 FileVerdict = Candidate | Skip
+PART_OF_DIRECTORY = "read as part of its directory"
+"""The reason of a skip that is none: the directory is the candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ def _judge(
     entry: Entry, top: str, rules: Rules, include: Globs, readers: Readers, wholes: Mapping[Path, Candidate]
 ) -> FileVerdict:
     if wholes and entry.path.suffix.lower() == ".json" and any(above in wholes for above in entry.path.parents):
-        return Skip(entry.path, "read as part of its directory", expected=True)
+        return Skip(entry.path, PART_OF_DIRECTORY, expected=True)
     policy: Policy | None = "all" if rules.mode == "all" else rules.policy
     if include:
         if not include.match(str(entry.path), (top, str(entry.root)), is_directory=False):

@@ -11,6 +11,7 @@ from palazzo.model import Micros
 from palazzo.sources.conversation_filter import ALL_SESSIONS, SessionFilter
 
 MineMode = Literal["auto", "docs", "all", "convos"]
+FileGroup = Literal["document", "transcript", "export", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,23 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file of a dry run, and what an actual run would do with it.
+
+    `bytes` is None for a directory that is skipped. A document is one source, and so is each conversation: the counts
+    say how many are new, grown or unchanged. `reason` says why the file is skipped, or why it cannot be read.
+    """
+
+    uri: str
+    group: FileGroup
+    bytes: int | None
+    new: int = 0
+    grown: int = 0
+    unchanged: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MineReport:
     """Result of mining.
 
@@ -56,8 +74,9 @@ class MineReport:
     (archived), `noise` (archived and never searched), `repeated` (archived before) or `unreadable` (archived byte for
     byte and named in `skipped`). `drawers` counts the drawers that were added to search. `left_out` documents were
     searchable until now and are no longer, because a rule excludes them; for `taken_back` documents it is the other way
-    round. `bytes` is the amount read, or to be read; `earliest` and `latest` are the times when the sources were last
-    continued.
+    round. `unread` are the requested paths from which nothing was read. `files` are all files of a dry run that a
+    person requested. `bytes` is the amount read, or to be read; `earliest` and `latest` are the times when the sources
+    were last continued.
     """
 
     sources: int
@@ -79,6 +98,8 @@ class MineReport:
     bytes: int = 0
     earliest: Micros | None = None
     latest: Micros | None = None
+    unread: tuple[Skipped, ...] = ()
+    files: tuple[ListedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from palazzo.sources.discovery import Candidate, FileVerdict, Readers, Rules, di
 from palazzo.sources.document_mining import take_document
 from palazzo.sources.excluded_documents import compare, lasting_rules, settle
 from palazzo.sources.file_heads import read_head
+from palazzo.sources.file_listing import FileListing, SourceCounts
 from palazzo.sources.formats import Collection, Feeder, Identity, Row, converted_documents
 from palazzo.sources.formats.document_rows import Documents
 from palazzo.sources.formats.transcript_formats import (
@@ -73,7 +74,7 @@ def mine(
         run.tally.drawers += sum(
             count_drawers(database, *source_start) for source_start in run.tally.source_starts.values()
         )
-    return run.tally.report(time.monotonic() - began)
+    return run.report(time.monotonic() - began)
 
 
 @dataclass(slots=True)
@@ -94,6 +95,7 @@ class _Tally:
     taken_back: int = 0
     bytes: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    unread: list[Skipped] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     wings: dict[str, None] = field(default_factory=dict)
     times: list[Micros] = field(default_factory=list)
@@ -126,9 +128,9 @@ class _Tally:
         self.bytes += size
 
     @property
-    def size(self) -> int:
-        """Return the number of source reports so far; reading a source that is not left out adds at least one."""
-        return self.sources + len(self.skipped) + len(self.failed)
+    def counts(self) -> SourceCounts:
+        """Return the numbers of sources so far."""
+        return SourceCounts(self.new, self.grown, self.unchanged, len(self.failed))
 
     def fail(self, uri: str, error: Exception | str) -> None:
         """Note that a source could not be read to its end."""
@@ -143,6 +145,7 @@ class _Tally:
             grown=self.grown,
             unchanged=self.unchanged,
             skipped=tuple(self.skipped),
+            unread=tuple(self.unread),
             items=self.items,
             noise=self.noise,
             drawers=self.drawers,
@@ -177,6 +180,7 @@ class _Run:
         self._done = self._total = 0
         self._documents: set[str] = set()
         self._unread = UnreadPaths()
+        self._listing = FileListing() if request.dry_run and request.is_stated else None
         self.tally = _Tally()
 
     def sort(self, verdicts: Iterable[FileVerdict]) -> list[Candidate]:
@@ -187,10 +191,12 @@ class _Run:
                 self._unread.note_skip(verdict)
                 if not verdict.expected:
                     self.tally.skipped.append(Skipped(verdict.uri, verdict.reason))
+                if self._listing is not None:
+                    self._listing.add_skip(verdict)
             elif verdict.kind not in _FEEDERS or self._request.wanted.by_time(_changed(verdict)):
                 candidates.append(verdict)
             else:
-                self._unread.note_unwanted(verdict.path)
+                self._note_outcome(verdict, SourceCounts(), [])
         return candidates
 
     def known_kind(self, path: Path, status: os.stat_result) -> str:
@@ -219,7 +225,7 @@ class _Run:
     def _take_each(self, candidates: list[Candidate]) -> None:
         for candidate in candidates:
             self._tell(candidate.uri)
-            reports_before = self.tally.size
+            counts_before, reports_before = self.tally.counts, len(self.tally.skipped)
             if candidate.kind == Documents.kind:
                 self._documents.add(candidate.uri)
             try:
@@ -230,18 +236,33 @@ class _Run:
                     self._take_file(candidate)
             except (OSError, SourceUnreadable) as error:
                 self.tally.fail(candidate.uri, error)
-            if self.tally.size == reports_before:
-                self._unread.note_unwanted(candidate.path)
-            else:
-                self._unread.note_read(candidate.path)
+            reasons = [skipped.reason for skipped in self.tally.skipped[reports_before:]]
+            self._note_outcome(candidate, self.tally.counts - counts_before, reasons)
             self._done += 1
 
+    def _note_outcome(self, candidate: Candidate, counts: SourceCounts, reasons: list[str]) -> None:
+        """Note the sources that a candidate contains, and why some of them were skipped."""
+        if counts.readable or counts.failed:
+            self._unread.note_read(candidate.path)
+        elif reasons:
+            self._unread.note_skip(Skip(candidate.path, reasons[0]))
+        else:
+            self._unread.note_unwanted(candidate.path)
+        if self._listing is not None:
+            self._listing.add_file(candidate.path, candidate.kind, counts, reasons)
+
     def report_unread(self) -> None:
-        """Report as skipped, with the reason, each requested path that the report does not mention yet."""
+        """Report, with the reason, each requested path from which nothing was read."""
         for path in map(existing, self._request.paths):
             reason = self._unread.reason(path)
             if reason:
-                self.tally.skipped.append(Skipped(path.as_uri(), reason))
+                self.tally.unread.append(Skipped(path.as_uri(), reason))
+                if not self._unread.is_reported(path):
+                    self.tally.skipped.append(self.tally.unread[-1])
+
+    def report(self, seconds: float) -> MineReport:
+        """Return the report of the run."""
+        return replace(self.tally.report(seconds), files=tuple(self._listing.files if self._listing else ()))
 
     def settle(self, path: Path) -> None:
         """Exclude what the rules of `path` exclude now, and restore what they no longer exclude."""

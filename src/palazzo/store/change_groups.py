@@ -35,6 +35,34 @@ MemberKind = Literal[
 """`+` is a row that was added, `-` a row that was retired; `ref` is its row id in the table of its kind. An undo has
 one `undone` for each member that it took back, with that member's number.
 """
+MemberTable = Literal[
+    "act",
+    "item",
+    "fact_version",
+    "entity_link",
+    "predicate_rule",
+    "conflict",
+    "task_state",
+    "arrangement",
+    "tunnel",
+]
+MEMBER_TABLES: dict[str, MemberTable] = {
+    "act": "act",
+    "note": "item",
+    "fact+": "fact_version",
+    "fact-": "fact_version",
+    "link+": "entity_link",
+    "link-": "entity_link",
+    "predicate": "predicate_rule",
+    "dismissal": "conflict",
+    "state": "task_state",
+    "arrangement": "arrangement",
+    "tunnel+": "tunnel",
+    "tunnel-": "tunnel",
+}
+"""The table of the row that a member's `ref` names, by its kind; records of its rows have the same name. `unwanted` and
+`undone` are not identified by a single id.
+"""
 
 _COLUMNS = (
     "SELECT id, uid, actor, at, verb, size, summary, undoes,"

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 
+from palazzo.store.migration_names import MIGRATION_NAMES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,12 +25,6 @@ if TYPE_CHECKING:
         def close(self) -> object: ...
 
 
-MIGRATIONS = (
-    *("m001_first", "m002_tokens", "m003_calls", "m004_hooks", "m005_people", "m006_mendings"),
-    *("m007_uses", "m008_counts", "m009_anchors", "m010_fact_trust", "m011_outside", "m012_fact_branch"),
-    *("m013_exchange", "m014_dead_letters", "m015_foreign", "m016_sync_devices", "m017_done_here"),
-)
-"""The migrations that a readable palace may have; `schema` applies them."""
 _APPLICATION = 0x50414C5A
 _NEWEST = (3, 43, 0)
 """The first version of SQLite that reads a contentless FTS5 table from which rows were deleted."""
@@ -91,7 +87,7 @@ def open_palace(path: str) -> Connection:
     if application != _APPLICATION:
         raise Unreadable("it is not a palace")
     connection.execute("BEGIN")
-    if {name for (name,) in connection.execute("SELECT name FROM migration")} - set(MIGRATIONS):
+    if {name for (name,) in connection.execute("SELECT name FROM migration")} - set(MIGRATION_NAMES):
         raise Unreadable("a later Palazzo wrote it")
     return connection
 

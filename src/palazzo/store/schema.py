@@ -1,7 +1,7 @@
 """The tables, as a list of migrations. The palace stores the names of the applied ones.
 
-To change the schema, append a function `mNNN_what` to `MIGRATIONS`; never edit a released one. A palace with a name
-that this list lacks was written by a later Palazzo and is not touched.
+To change the schema, add a function `mNNN_what` here and append its name to `MIGRATION_NAMES`; never edit a released
+one. A palace with a name that this list lacks was written by a later Palazzo and is not touched.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
 from palazzo.store import device_rows, first_tables, foreign_rows, ledger, redaction_state, sync_tables
 from palazzo.store.database import Connection, Database
+from palazzo.store.migration_names import MIGRATION_NAMES
 from palazzo.store.palace_opening import APPLICATION_ID
 
 _CREATION_TIMEOUT, _LOOK_AGAIN = 2.0, 0.02
@@ -200,25 +201,7 @@ def m017_done_here(connection: Connection) -> None:
     connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")
 
 
-MIGRATIONS: list[Migration] = [
-    m001_first,
-    m002_tokens,
-    m003_calls,
-    m004_hooks,
-    m005_people,
-    m006_mendings,
-    m007_uses,
-    m008_counts,
-    m009_anchors,
-    m010_fact_trust,
-    m011_outside,
-    m012_fact_branch,
-    m013_exchange,
-    m014_dead_letters,
-    m015_foreign,
-    m016_sync_devices,
-    m017_done_here,
-]
+MIGRATIONS: list[Migration] = [globals()[name] for name in MIGRATION_NAMES]
 
 
 def migrate(database: Database) -> None:

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from palazzo.model import Trust, least_trust
 from palazzo.store import clock_drift, foreign_rows, items
+from palazzo.store.change_groups import MEMBER_TABLES
 from palazzo.store.database import Value
 from palazzo.sync import record_lines, record_types
-from palazzo.sync.merge_acts import MEMBER_TABLES
 from palazzo.sync.merge_state import Table, Work
 from palazzo.sync.record_types import Record
 from palazzo.text.names import fold

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from palazzo.store import change_groups, fact_rows
+from palazzo.store.change_groups import MEMBER_TABLES
 from palazzo.store.database import Connection
 from palazzo.sync.record_selection import Selection
 from palazzo.sync.record_types import (
@@ -178,23 +179,8 @@ def _tombstones(connection: Connection, erasure: int) -> tuple[Tombstone, ...]:
     return tuple(Tombstone(size, mode, head, tail, bytes(digest)) for size, mode, head, tail, digest in rows)
 
 
-_REFS = {
-    "act": "act",
-    "note": "item",
-    "fact+": "fact_version",
-    "fact-": "fact_version",
-    "link+": "entity_link",
-    "link-": "entity_link",
-    "predicate": "predicate_rule",
-    "dismissal": "conflict",
-    "unwanted": "unwanted_fact",
-    "state": "task_state",
-    "arrangement": "arrangement",
-    "tunnel+": "tunnel",
-    "tunnel-": "tunnel",
-}
-"""The table of a member's row id."""
-_CASES = " ".join(f"WHEN '{kind}' THEN (SELECT uid FROM {table} WHERE id = m.ref)" for kind, table in _REFS.items())
+_TABLES = {**MEMBER_TABLES, "unwanted": "unwanted_fact"}
+_CASES = " ".join(f"WHEN '{kind}' THEN (SELECT uid FROM {table} WHERE id = m.ref)" for kind, table in _TABLES.items())
 
 
 def _members(connection: Connection, selection: Selection | None, tombstones: bool) -> Iterator[Member]:

@@ -9,24 +9,9 @@ from __future__ import annotations
 import json
 
 from palazzo.store import change_log
+from palazzo.store.change_groups import MEMBER_TABLES
 from palazzo.sync.merge_state import Missing, Outcome, Table, Work, settle_versions
 from palazzo.sync.record_types import Act, Group, Member, State, Task
-
-MEMBER_TABLES: dict[str, Table] = {
-    "act": "act",
-    "note": "item",
-    "fact+": "fact_version",
-    "fact-": "fact_version",
-    "link+": "entity_link",
-    "link-": "entity_link",
-    "predicate": "predicate_rule",
-    "dismissal": "conflict",
-    "state": "task_state",
-    "arrangement": "arrangement",
-    "tunnel+": "tunnel",
-    "tunnel-": "tunnel",
-}
-"""The table of the id in a member's `ref`, by its type. `unwanted` and `undone` are not identified by a single id."""
 
 
 def merge_group(work: Work, record: Group) -> Outcome:

@@ -22,6 +22,7 @@ from palazzo.knowledge import suggestions
 from palazzo.security.secret_prescan import suspects
 from palazzo.security.secret_scanner import find_secrets
 from palazzo.store import remote_rows
+from palazzo.store.change_groups import MEMBER_TABLES
 from palazzo.store.database import Connection
 from palazzo.sync import segments
 from palazzo.sync.record_lines import key_of, kind_of
@@ -43,23 +44,6 @@ from palazzo.sync.record_types import (
 
 Why = Literal["private", "filtered", "secret", "large"]
 """Private; in wings that a remote does not receive; with a secret in it; larger than a reader accepts."""
-_MEMBERS = {
-    "act": "act",
-    "note": "item",
-    "state": "task_state",
-    "arrangement": "arrangement",
-    "fact+": "fact_version",
-    "fact-": "fact_version",
-    "link+": "entity_link",
-    "link-": "entity_link",
-    "predicate": "predicate_rule",
-    "dismissal": "conflict",
-    "unwanted": "unwanted_fact",
-    "tunnel+": "tunnel",
-    "tunnel-": "tunnel",
-    "undone": "group",
-}
-"""The kinds of records of group members."""
 _EXEMPT_KINDS = ("item", "unwanted_fact")
 """Kinds that are filtered elsewhere, or not at all."""
 
@@ -338,7 +322,8 @@ def _told_by(record: Record) -> Iterator[Name]:
         case Conflict():
             yield from drop_missing(("item", record.earlier.item), ("item", record.later.item))
         case Member():
-            yield from drop_missing((_MEMBERS[record.type], record.ref))
+            # an undone member has no `ref`
+            yield from drop_missing((MEMBER_TABLES.get(record.type, "unwanted_fact"), record.ref))
 
 
 def count_reasons(reasons: Iterable[Why]) -> dict[str, int]:

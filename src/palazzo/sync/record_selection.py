@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from palazzo.store import drawer_listing as listings
+from palazzo.store.change_groups import MEMBER_TABLES
 from palazzo.store.database import Connection
 from palazzo.store.drawer_listing import Listing
 
@@ -45,19 +46,16 @@ class Selection:
         """Return whether the object of a group's member is exported; `undone` names none."""
         tables = {
             "act": self.acts,
-            "note": self.items,
-            "fact+": self.versions,
-            "fact-": self.versions,
-            "link+": self.entity_links,
-            "link-": self.entity_links,
-            "predicate": self.rules,
-            "dismissal": self.conflicts,
-            "state": self.states,
+            "item": self.items,
+            "fact_version": self.versions,
+            "entity_link": self.entity_links,
+            "predicate_rule": self.rules,
+            "conflict": self.conflicts,
+            "task_state": self.states,
             "arrangement": self.arrangements,
-            "tunnel+": self.tunnels,
-            "tunnel-": self.tunnels,
+            "tunnel": self.tunnels,
         }
-        return kind == "undone" or ref in tables.get(kind, ())
+        return kind == "undone" or (kind in MEMBER_TABLES and ref in tables[MEMBER_TABLES[kind]])
 
 
 def select(connection: Connection, listing: Listing, whole_wing: bool) -> Selection:

@@ -159,6 +159,8 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
 
         would = operation.run(context, replace(request, dry_run=True))
         bar.close()
+        if operation.changes_nothing is not None and operation.changes_nothing(would):
+            return replace(would, dry_run=False)
         question = "" if operation.question is None else operation.question(would)
         if question or operation.question is None:
             confirm(lambda: _render(operation, would, to_error=True), question)

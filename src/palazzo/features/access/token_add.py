@@ -23,7 +23,10 @@ class TokenAddRequest:
     name: Annotated[str, About("Who or what will use it, such as 'laptop', 'ci'.", positional=True)]
     scope: Annotated[
         Literal["read", "write", "admin"],
-        About("What it allows: reading; also writing; also settings, files of this machine, and bulk forgetting."),
+        About(
+            "What it allows. read: only reading; write: also writing; admin: also settings, files of this machine, and "
+            "bulk forgetting."
+        ),
     ] = "read"
 
 

@@ -64,7 +64,7 @@ class BackupResult:
 
 
 def backup(context: Context, request: BackupRequest) -> BackupResult:
-    """Copy the palace into one file, as of one moment, while agents keep using it; check the copy before it counts.
+    """Copy the palace into one file, as of one moment, while agents keep using it. The copy is checked.
 
     'palazzo restore' restores it. It contains everything in the palace, unencrypted.
     """

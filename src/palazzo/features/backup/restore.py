@@ -83,7 +83,7 @@ def restore(context: Context, request: RestoreRequest) -> RestoreResult:
 
     Agents may continue meanwhile. Text that was erased since the backup is erased from the restored palace before
     anyone can see it. Tokens keep their current state: a token that was revoked since the backup stays revoked. A
-    backup of another palace is restored only after a yes at a terminal, or with --other-palace.
+    backup of another palace is restored only after confirmation at a terminal, or with --other-palace.
     """
     from palazzo.store import file_backup as copying
     from palazzo.store import filesystem, palace_opening

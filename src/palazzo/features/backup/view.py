@@ -5,8 +5,7 @@ from __future__ import annotations
 from palazzo.features.backup.backup import BackupResult
 from palazzo.features.backup.restore import PalaceContents, RestoreResult
 from palazzo.features.screen import INDENT, Screen
-from palazzo.features.upkeep.view import size
-from palazzo.text.count_phrases import count_noun
+from palazzo.text.count_phrases import count_noun, format_bytes
 from palazzo.text.times import to_iso
 
 _ROW_LIMIT = 20
@@ -22,7 +21,8 @@ def backup(screen: Screen, result: BackupResult) -> None:
     if result.file is None:
         _list(screen, result)
         return
-    screen.say(("wrote  ", "bold"), f"{result.file} ({size(result.size_bytes)}, {count_noun(result.items, 'item')})")
+    size = format_bytes(result.size_bytes)
+    screen.say(("wrote  ", "bold"), f"{result.file} ({size}, {count_noun(result.items, 'item')})")
     for path in result.beside:
         screen.say(("wrote  ", "bold"), path)
     for path in result.deleted:
@@ -35,7 +35,7 @@ def _list(screen: Screen, result: BackupResult) -> None:
     if not result.known:
         screen.say("This palace has no backups yet: 'palazzo backup' makes one.")
     backups = result.known[:_ROW_LIMIT]
-    sizes = [size(entry.size_bytes) if entry.size_bytes is not None else "not accessible now" for entry in backups]
+    sizes = ["not accessible now" if entry.size_bytes is None else format_bytes(entry.size_bytes) for entry in backups]
     for entry, size_text in zip(backups, sizes, strict=True):
         style = "yellow" if entry.size_bytes is None else ""
         screen.say((to_iso(entry.at), "dim"), "  ", (size_text.rjust(max(map(len, sizes))), style), f"  {entry.file}")

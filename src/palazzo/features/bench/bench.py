@@ -154,7 +154,7 @@ def bench(context: Context, request: BenchRequest) -> BenchResult:
     """Run a benchmark on this machine and print its figures.
 
     guard: how many labelled secrets redaction finds, how much of poisoned sessions is injected automatically, and
-    whether recorded words escape their fence. It takes some minutes; --limit sets how many of 1,000 texts try to.
+    whether recorded words escape their fence. It takes some minutes; --limit sets how many of 1,000 texts it tries.
     locomo, longmemeval: how much of a data set's evidence search finds, in palaces made for it, compared with
     baselines. self: how often search finds again what your own palace holds; the palace is only read.
     """

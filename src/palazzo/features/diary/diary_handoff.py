@@ -87,7 +87,7 @@ class DiaryHandoffResult:
 
 
 def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandoffResult:
-    """Hand over one agent's open work to another: what is to be done, the last diary entries, what has changed since.
+    """Hand over an agent's work to another agent: open to-dos, the latest diary entries, and what has changed since.
 
     Every line has its date and its id. Nothing is written.
     """

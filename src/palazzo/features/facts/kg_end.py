@@ -17,7 +17,7 @@ class KgEndRequest:
     """The fact, and its end."""
 
     subject: Annotated[str, About("The subject: who or what.", positional=True)]
-    predicate: Annotated[str, About("How.", positional=True)]
+    predicate: Annotated[str, About("The predicate.", positional=True)]
     object: Annotated[str, About("The object: what or whom.", positional=True)]
     at: Annotated[
         str | None, About("When it ended, if not now; a stated day, month or year is included.", metavar="WHEN")

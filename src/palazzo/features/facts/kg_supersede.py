@@ -17,7 +17,7 @@ class KgSupersedeRequest:
     """The fact, its new object, and the time of the change."""
 
     subject: Annotated[str, About("The subject: who or what.", positional=True)]
-    predicate: Annotated[str, About("How.", positional=True)]
+    predicate: Annotated[str, About("The predicate.", positional=True)]
     old: Annotated[str, About("The old object.", positional=True)]
     new: Annotated[str, About("The new object.", positional=True)]
     at: Annotated[

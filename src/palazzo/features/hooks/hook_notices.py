@@ -52,7 +52,7 @@ def that_an_activity_failed(context: Context, session: HookSession | None) -> st
     if activity == EMBEDDING_ACTIVITY:
         consequence = "Palazzo finds new text by keywords only, because computing vectors failed"
     else:
-        from palazzo.derived.consumers import activity_of
+        from palazzo.derived.consumer_activities import activity_of
 
         consequence = f"Palazzo could not continue with {activity_of(activity)}"
     return f"{consequence}: {reason} See 'palazzo doctor'."

@@ -96,7 +96,7 @@ class InstallResult:
 
 
 def install(context: Context, request: InstallRequest) -> InstallResult:
-    """Wire Palazzo into a host, or write the files by which other programs find it.
+    """Wire Palazzo into a host, or write the files that other programs need to find it.
 
     'claude-code' and 'codex': hooks, the MCP server, and a few lines in CLAUDE.md or AGENTS.md. Existing content stays,
     in its order; a copy of each changed file is kept beside it; 'palazzo uninstall' removes everything again.

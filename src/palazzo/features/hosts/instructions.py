@@ -32,7 +32,7 @@ _PLACEHOLDERS = (
 class InstructionsRequest:
     """The text, and the profile whose tool names it uses."""
 
-    name: Annotated[Name, About("Which text.", positional=True)]
+    name: Annotated[Name, About("The text to print.", positional=True)]
     profile: Annotated[ToolNames, About("The profile whose tool names are used.")] = "palazzo"
 
 

@@ -81,7 +81,7 @@ class WhyResult:
 
 
 def why(context: Context, request: WhyRequest) -> WhyResult:
-    """Show what hooks gave an agent in a session, when and why, byte for byte, and what it then used of it.
+    """Show what hooks gave an agent in a session, when and why, byte for byte, and what the agent used of it.
 
     Erased text is marked as erased. An agent's own searches are in its transcript, not here.
     """

@@ -122,12 +122,12 @@ def feed(context: Context, request: FeedRequest) -> FeedResult:
     try:
         for history, mine_request in requests.items():
             reports[history] = run(palace.database, palace.clock, mine_request, _relay(context, history))
-        note = embed_now(context) if request.wait else ""
+        note, seconds = embed_now(context) if request.wait else ("", 0.0)
     finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
         if not request.wait:
             start_embedding(context)
     return FeedResult(
-        **build_result_fields(merged(list(reports.values()), time.monotonic() - began)),
+        **build_result_fields(merged(list(reports.values()), time.monotonic() - began - seconds), seconds),
         pending=count_pending(context),
         note=note,
         histories=_fed(context, reports),

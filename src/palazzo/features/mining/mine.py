@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -67,6 +69,23 @@ class FailedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FileView:
+    """A file of a dry run, and what an actual run would do with it.
+
+    `bytes` is null for a directory that is skipped. A document is one source, and so is each conversation: the counts
+    say how many are new, grown or unchanged. `reason` says why the file is skipped, or why it cannot be read.
+    """
+
+    uri: str
+    group: Literal["document", "transcript", "export", "skipped", "failed"]
+    bytes: int | None
+    new: int
+    grown: int
+    unchanged: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class MineResult:
     """The result of reading sources."""
 
@@ -91,6 +110,12 @@ class MineResult:
     """Documents that a rule now excludes, which are retired until the rule is removed, and documents whose rule was
     removed.
     """
+    unread: tuple[SkippedFile, ...] = ()
+    """The given paths from which nothing was read, and why."""
+    files: tuple[FileView, ...] = ()
+    """All files of a dry run."""
+    embedding_s: float = 0.0
+    """The seconds of `took_s` that computing vectors took."""
     wings: Annotated[tuple[str, ...], PERSON_ONLY] = ()
     dry_run: Annotated[bool, PERSON_ONLY] = False
     pending: Annotated[int, PERSON_ONLY] = 0
@@ -125,11 +150,12 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
         report = run(palace.database, palace.clock, mine_request, relay(context))
         if context.settings.flag("entities"):
             palace.know_people(name for path in mine_request.paths if path.is_dir() for name in commit_authors(path))
-        note = embed_now(context) if request.wait else ""
+        note, seconds = embed_now(context) if request.wait else ("", 0.0)
     finally:  # also when it was interrupted: what was read so far is kept, and wants its vectors
         if not request.wait:
             start_embedding(context)
-    return MineResult(**build_result_fields(report), pending=count_pending(context), note=note)
+    fields = build_result_fields(report, embedding_s=seconds)
+    return MineResult(**fields, pending=count_pending(context), note=note)
 
 
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
@@ -174,14 +200,15 @@ def relay(context: Context) -> OnProgress:
     return on_progress
 
 
-def embed_now(context: Context) -> str:
-    """Compute pending vectors; return why they cannot be computed, or an empty text."""
+def embed_now(context: Context) -> tuple[str, float]:
+    """Compute pending vectors; return why they cannot be computed (or an empty text), and the seconds that it took."""
+    began, note = time.monotonic(), ""
     try:
         context.writing().embed_pending(lambda done, total: context.report("embedding", done, total))
+        note_success(EMBEDDING_ACTIVITY, context.variables)
     except EmbedderUnavailable as error:
-        return str(error)
-    note_success(EMBEDDING_ACTIVITY, context.variables)
-    return ""
+        note = str(error)
+    return note, round(time.monotonic() - began, 3)
 
 
 def count_pending(context: Context) -> int:
@@ -192,13 +219,17 @@ def count_pending(context: Context) -> int:
         return vector_rows.count_pending(connection)
 
 
-def build_result_fields(report: MineReport) -> dict[str, Any]:
-    """Return a report as fields of a result."""
-    same = ("sources", "new", "grown", "unchanged", "items", "drawers", "took_s", "rows", "noise", "repeated")
+def build_result_fields(report: MineReport, embedding_s: float = 0.0) -> dict[str, Any]:
+    """Return a report, and the seconds that computing vectors took after it, as fields of a result."""
+    same = ("sources", "new", "grown", "unchanged", "items", "drawers", "rows", "noise", "repeated")
     return {
         **{name: getattr(report, name) for name in (*same, "unreadable", "left_out", "taken_back", "wings")},
         "skipped": tuple(SkippedFile(file.uri, file.reason) for file in report.skipped),
+        "unread": tuple(SkippedFile(file.uri, file.reason) for file in report.unread),
         "failed": tuple(FailedFile(file.uri, file.error) for file in report.failed),
+        "files": tuple(FileView(**dataclasses.asdict(file)) for file in report.files),
+        "took_s": round(report.took_s + embedding_s, 3),
+        "embedding_s": embedding_s,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 
+from palazzo.features.mining import dry_run_view
 from palazzo.features.mining.init import InitResult
 from palazzo.features.mining.mine import MineResult
 from palazzo.features.mining.restore_session import RestoreSessionResult
@@ -42,9 +43,12 @@ def mine(screen: Screen, result: MineResult) -> None:
     """Show what was read, what was left out and why."""
     counts = [("new", result.new), ("grown", result.grown), ("unchanged", result.unchanged)]
     parts = ", ".join(f"{number:,} {name}" for name, number in counts if number) or "none new"
-    screen.say((f"{count_noun(result.sources, 'source')}: ", "bold"), parts)
+    if result.sources or not result.unread:
+        screen.say((f"{count_noun(result.sources, 'source')}: ", "bold"), parts)
     if result.dry_run:
         screen.say(("Dry run: nothing was read.", "yellow"))
+        if result.files:
+            dry_run_view.show_files(screen, result)
     elif result.items:
         into = f" in {', '.join(result.wings)}" if result.wings else ""
         noise = f" (and {count_noun(result.noise, 'row')} kept but not searchable)" if result.noise else ""
@@ -72,7 +76,8 @@ def by_rule(screen: Screen, result: MineResult) -> None:
 
 def show_timing(screen: Screen, result: MineResult) -> None:
     """Say how long it took, and when all of it is searchable."""
-    screen.say((f"{result.took_s:,.1f} s", "dim"))
+    vectors = f", {result.embedding_s:,.1f} s of it for vectors" if result.embedding_s else ""
+    screen.say((f"{result.took_s:,.1f} s{vectors}", "dim"))
     if result.note:
         screen.say((result.note, "yellow"))
     elif result.pending:
@@ -86,12 +91,17 @@ def show_timing(screen: Screen, result: MineResult) -> None:
 
 
 def left_out(screen: Screen, result: MineResult) -> None:
-    """Show what failed, and why files were skipped: each reason once."""
+    """Show what failed, from which given paths nothing was read, and why files were skipped: each reason once."""
     for failed in result.failed[:_MOST_LISTED]:
         screen.say(("failed  ", "red"), f"{place(failed.uri)}: {failed.error}")
-    reasons = Counter(skipped.reason for skipped in result.skipped)
+    verb = "would be" if result.dry_run else "was"
+    for unread in result.unread:
+        screen.say((f"Nothing {verb} read from {place(unread.uri)}: {unread.reason}.", "yellow"))
+    listed = {file.uri for file in result.unread} | {file.uri for file in result.files}
+    skips = [skipped for skipped in result.skipped if skipped.uri not in listed]
+    reasons = Counter(skipped.reason for skipped in skips)
     for reason, number in reasons.most_common(_MOST_LISTED):
-        first = next(skipped.uri for skipped in result.skipped if skipped.reason == reason)
+        first = next(skipped.uri for skipped in skips if skipped.reason == reason)
         screen.say(("skipped  ", "yellow"), f"{number:,} × {reason}", (f"  ({place(first)})", "dim"))
 
 

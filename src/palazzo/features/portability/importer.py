@@ -426,7 +426,8 @@ def _of_migration(migration: Migration) -> _ImportOutcome:
 def _embed_vectors(context: Context) -> str:
     from palazzo.features.mining.mine import embed_now
 
-    return embed_now(context)
+    note, _ = embed_now(context)
+    return note
 
 
 def _asks(request: ImportRequest) -> bool:

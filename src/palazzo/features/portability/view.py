@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from palazzo.features.portability.export import ExportResult
 from palazzo.features.portability.importer import Came, ImportResult
 from palazzo.features.screen import INDENT, Screen
-from palazzo.text.count_phrases import count_noun
+from palazzo.text.count_phrases import count_noun, count_plural
 
 _ROW_LIMIT = 20
 
@@ -76,12 +76,12 @@ def _speakers(screen: Screen, result: ImportResult) -> None:
         names = ", ".join(f"{speaker.name} ({speaker.count:,})" for speaker in result.speakers)
         screen.say(("said by  ", "dim"), names)
     if result.kinds:
-        kinds = ", ".join(f"{kind.count:,} {kind.what} ({kind.trust})" for kind in result.kinds)
+        kinds = ", ".join(f"{count_plural(kind.count, kind.what)} ({kind.trust})" for kind in result.kinds)
         screen.say(("trusted as  ", "dim"), kinds)
     if not result.unasked and result.kinds:
         screen.say(("Hooks inject none of it; searches show it with its label.", "dim"))
     for kind in result.unasked:
-        screen.say((f"{kind.count:,} {kind.what} that hooks may inject", "yellow"))
+        screen.say((f"{count_plural(kind.count, kind.what)} that hooks may inject", "yellow"))
         for line in kind.lines:
             screen.say((f"{INDENT}| {line}", "dim"))
 

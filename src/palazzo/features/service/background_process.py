@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from palazzo import locks, paths
 from palazzo.client.rpc import address
+from palazzo.derived.consumer_activities import BACKGROUND_ACTIVITIES
 from palazzo.errors import PalazzoError
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 EMBEDDING = "palazzo.daemon.embedding_process"
 EMBEDDING_ACTIVITY = "embedding"
-_ACTIVITIES = (EMBEDDING_ACTIVITY, "mending", "anchor", "digest", "mention", "claim")
-"""Activities of the background process. If one fails, the others still run."""
 RECENT_SECONDS = 10.0
 """Seconds after a call during which an agent counts as active."""
 AFTER_FAILURE = 300.0
@@ -43,7 +42,7 @@ def failure_file(variables: Mapping[str, str] = os.environ, activity: str = EMBE
 
 def failures(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield (activity, reason) for each background activity whose last run failed."""
-    for activity in _ACTIVITIES:
+    for activity in BACKGROUND_ACTIVITIES:
         with contextlib.suppress(OSError):
             yield activity, failure_file(variables, activity).read_text(encoding="utf-8", errors="replace").strip()
 

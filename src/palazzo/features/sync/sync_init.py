@@ -91,7 +91,7 @@ class SyncInitResult:
 
 
 def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
-    """Connect this palace with its other devices at a remote: a folder, or a branch of a git repository.
+    """Connect this palace with your other devices through a remote: a folder, or a branch of a git repository.
 
     The first device sets up the remote; the others join the same palace there, with the key that the first device
     saved, or with the passphrase of a sealed remote. Only records go there; 'palazzo sync push' and 'pull' transfer

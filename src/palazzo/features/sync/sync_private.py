@@ -53,8 +53,8 @@ def sync_private(context: Context, request: SyncPrivateRequest) -> SyncPrivateRe
     """Keep wings on this machine: nothing in them goes to any remote, and what was ever in one stays here.
 
     A wing can be made private before anything is filed in it and before a remote exists. Renaming it keeps it private.
-    What went to a remote before stays there, and on the devices that pulled it; 'palazzo erase' reaches it. If a wing
-    was merged while it was private, the other one also stays here, until either is made --public.
+    What went to a remote before stays there, and on the devices that pulled it; 'palazzo erase' also erases it there.
+    If a wing was merged while it was private, the other one also stays here, until either is made --public.
     """
     from palazzo.operations.arguments import place_name
     from palazzo.store import place_rows, remote_rows

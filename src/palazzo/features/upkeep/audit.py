@@ -59,8 +59,8 @@ class AuditResult:
 def audit(context: Context, request: AuditRequest) -> AuditResult:
     """Find what could be tidied up, and suggest a fix for each finding. Changes nothing.
 
-    Checked are: notes that say little or the same, documents that are gone, rooms with one drawer, wings with similar
-    names, contradictory facts, and notes and facts of the current project whose cited files have changed.
+    It looks for notes that say little or the same, deleted documents, rooms with one drawer, wings with similar names,
+    contradictory facts, and notes and facts of the current project whose cited files have changed.
     """
     from palazzo.features.search.check_duplicate import check_threshold
 

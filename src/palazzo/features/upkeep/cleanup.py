@@ -154,5 +154,6 @@ OPERATION = Operation(
     view="tidy_view:cleanup",
     writes=True,
     destructive=True,
+    changes_nothing=lambda result: not result.forgotten,
     examples=("palazzo cleanup --dry-run", "palazzo cleanup --wing api --threshold 0.1"),
 )

@@ -24,7 +24,7 @@ class DedupRequest:
 
     threshold: Annotated[float, About("Minimum share that each note must contain of the other, from 0 to 1.")] = 0.85
     wing: InWing = None
-    dry_run: Annotated[bool, About("Only report what would be folded.")] = False
+    dry_run: Annotated[bool, About("Only report which notes would be forgotten.")] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,5 +164,6 @@ OPERATION = Operation(
     view="tidy_view:dedup",
     writes=True,
     destructive=True,
+    changes_nothing=lambda result: not result.folded,
     examples=("palazzo dedup --dry-run", "palazzo dedup --wing api --threshold 0.9"),
 )

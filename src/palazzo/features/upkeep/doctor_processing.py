@@ -18,7 +18,7 @@ _MOST_DEAD_LETTERS = 10
 
 def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each background activity whose last run failed."""
-    from palazzo.derived.consumers import activity_of
+    from palazzo.derived.consumer_activities import activity_of
     from palazzo.features.service.background_process import failures
 
     for activity, reason in failures(context.variables):
@@ -28,7 +28,7 @@ def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
 
 def find_dead_letters(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each text that a consumer could not process."""
-    from palazzo.derived.consumers import activity_of
+    from palazzo.derived.consumer_activities import activity_of
     from palazzo.features.service.service_state import log_file
     from palazzo.store import dead_letters
 

@@ -63,7 +63,7 @@ def settings(context: Context, request: SettingsRequest) -> SettingsResult:
     effective_settings = context.settings
     names = [known_key(key).name] if key is not None else list(effective_settings.values)
     return SettingsResult(
-        tuple(_view(effective_settings.values[name]) for name in names),
+        tuple(_view(context, effective_settings.values[name]) for name in names),
         problems(context),
         str(context.settings_file) if action == "set" else "",
         key is not None,
@@ -83,10 +83,14 @@ def _parse_action(request: SettingsRequest) -> tuple[str, str | None, str | None
     return "get", request.action, request.key  # `palazzo settings save_interval`
 
 
-def _view(effective: Effective) -> SettingView:
-    key = effective.key
-    value = effective.display_text if key.secret else effective.value
-    return SettingView(key.name, value, effective.origin, key.default, key.constraint, key.help, effective.display_text)
+def _view(context: Context, effective: Effective) -> SettingView:
+    key, shown = effective.key, effective.display_text
+    value: Value = shown if key.secret else effective.value
+    origin = effective.origin
+    if key.name == "palace":  # an empty value, a `~` and a relative path stand for this one
+        value = shown = str(context.palace_path)
+        origin = "--palace" if context.is_palace_named else origin
+    return SettingView(key.name, value, origin, key.default, key.constraint, key.help, shown)
 
 
 OPERATION = Operation(

@@ -130,7 +130,7 @@ class StatusResult:
 
 
 def status(context: Context, request: StatusRequest) -> StatusResult:
-    """Show what the palace holds and its state; with --as-of, what it held of text that had been said by then."""
+    """Show the palace's contents and state; with --as-of, the contents that had been recorded or said by then."""
     from palazzo import locks
     from palazzo.features.service.background_process import lock_file
     from palazzo.features.sync import automatic_sync

@@ -31,12 +31,13 @@ def dedup(screen: Screen, result: DedupResult) -> None:
     for cluster in result.clusters[:_LIST_LIMIT]:
         screen.say((f"{cluster.similarity:.2f}  ", "green"), " ".join(cluster.text.split()), wrap_indent=len(INDENT))
         for n, origin in enumerate(cluster.origins):
-            mark: tuple[str, str] = ("folded  ", "yellow") if n else ("stays   ", "green")
+            mark: tuple[str, str] = ("forget  ", "yellow") if n else ("keep    ", "green")
             facts = f"  {day(origin.created_at)}  {origin.author or origin.trust}"
             screen.say(INDENT, mark, (f"{origin.id}{facts}  ", "dim"), (f"{cluster.wing}/{origin.room}", "cyan"))
     _more(screen, len(result.clusters))
-    verb = "would be folded" if result.dry_run else "folded"
-    screen.say((f"{count_noun(len(result.folded), 'drawer')} {verb} into {len(result.clusters):,}", "bold"))
+    verb = "would be forgotten" if result.dry_run else "forgotten"
+    kept = f"; {count_noun(len(result.clusters), 'note')} kept" if result.clusters else ""
+    screen.say((f"{count_noun(len(result.folded), 'drawer')} {verb}{kept}", "bold"))
 
 
 def audit(screen: Screen, result: AuditResult) -> None:

@@ -16,7 +16,7 @@ from palazzo.features.upkeep.status import InjectedStatus, StatusResult
 from palazzo.features.upkeep.verify import IMPORTS, CheckView, VerifyResult
 from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.damage import SalvageView
-from palazzo.text.count_phrases import count_noun
+from palazzo.text.count_phrases import agree, count_noun, format_bytes
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _MOST_ROOMS = 6
 def status(screen: Screen, result: StatusResult) -> None:
     """Show the palace in a few lines, then its wings."""
     facts = [
-        ("palace", f"{result.palace}, {size(result.size_bytes)}, schema {result.schema}"),
+        ("palace", f"{result.palace}, {format_bytes(result.size_bytes)}, schema {result.schema}"),
         (
             "holds",
             f"{count_noun(result.items, 'item')}, {count_noun(result.drawers, 'drawer')}"
@@ -71,8 +71,8 @@ def status(screen: Screen, result: StatusResult) -> None:
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' failed: {why}", "yellow"))
     if result.set_aside:
-        failures = f"{count_noun(result.set_aside, 'text')} could not be fully processed: 'palazzo verify' lists them."
-        screen.say((failures, "yellow"))
+        texts, pronoun = count_noun(result.set_aside, "text"), agree(result.set_aside, "it", "them")
+        screen.say((f"{texts} could not be fully processed: 'palazzo verify' lists {pronoun}.", "yellow"))
     if result.wings:
         screen.gap()
         rows = [
@@ -240,16 +240,6 @@ def settings(screen: Screen, result: SettingsResult) -> None:
 
 def _checks(screen: Screen, checks: Sequence[CheckView]) -> None:
     screen.table(("", "", ""), [(_OK if check.ok else _BAD, check.name, check.detail) for check in checks])
-
-
-def size(number: int) -> str:
-    """Return a number of bytes in readable form."""
-    size = float(number)
-    for unit in ("bytes", "KB", "MB"):
-        if size < 1000:
-            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
-        size /= 1000
-    return f"{size:,.1f} GB"
 
 
 def pause(screen: Screen, result: PauseResult) -> None:

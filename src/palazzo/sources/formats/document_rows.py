@@ -137,8 +137,9 @@ def title_of(text: str, name: str) -> str:
     title = _front_matter(text, "title")
     if title:
         return title
-    kind = document_kind(name) if name else "markdown"
-    headings = outline_of(text[:HEAD], kind).headings if kind in ("markdown", "rest") else []
+    head = text[:HEAD]
+    kind = document_kind(name, head) if name else "markdown"
+    headings = outline_of(head, kind).headings if kind in ("markdown", "rest") else []
     return next((heading.title for heading in headings if heading.title), PurePath(name).name)
 
 

@@ -24,8 +24,8 @@ from palazzo.features.diary.list_agents import ListAgentsResult
 from palazzo.features.upkeep.settings import SettingsResult
 from palazzo.features.upkeep.status import StatusResult
 
-_AGENT = Argument("agent_name", "Whose diary.", "agent")
-_WING = Argument("wing", "The project that it is about; the agent's own wing if left out.", None, TEXT)
+_AGENT = Argument("agent_name", "The agent whose diary it is.", "agent")
+_WING = Argument("wing", "The project's wing. Default: the agent's own wing.", None, TEXT)
 
 
 # --- diaries -----------------------------------------------------------------------------------------------
@@ -53,11 +53,11 @@ def _answer_write(result: DiaryWriteResult, call: CallArguments) -> Answer:
 DIARY_WRITE = Tool(
     name="mempalace_diary_write",
     operation="diary_write",
-    description="Write in an agent's diary what was done, learned and left open, for the next session.",
+    description="Write a diary entry for the next session: what was done, learned and left open.",
     arguments=(
         _AGENT,
         Argument("entry", "", "text", alias="content"),
-        Argument("topic", "In a word or two.", default="general"),
+        Argument("topic", "One or two words.", default="general"),
         _WING,
     ),
     hints=ADDS,
@@ -88,7 +88,7 @@ def _read(result: DiaryReadResult, call: CallArguments) -> Answer:
 DIARY_READ = Tool(
     name="mempalace_diary_read",
     operation="diary_read",
-    description="An agent's last diary entries, newest first.",
+    description="Read an agent's latest diary entries, newest first.",
     arguments=(_AGENT, Argument("last_n", "", "limit", {"minimum": 1, "maximum": 100}, 10), _WING),
     fields=_project,
     answer=_read,
@@ -111,7 +111,7 @@ def _agents(result: ListAgentsResult, call: CallArguments) -> Answer:
 LIST_AGENTS = Tool(
     name="mempalace_list_agents",
     operation="list_agents",
-    description="The agents that keep a diary.",
+    description="List the agents that keep a diary.",
     answer=_agents,
     output=shape(agents=LIST),
     failure=failure,
@@ -158,10 +158,10 @@ def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
 CHECKPOINT = Tool(
     name="mempalace_checkpoint",
     operation="checkpoint",
-    description="File several drawers and a diary entry at once: all of it or, where a part is wrong, nothing.",
+    description="File several drawers and a diary entry in one step: all of them, or none if one is invalid.",
     arguments=(
-        Argument("items", "What to file.", None, {"type": "array", "items": _ITEM}, is_required=True),
-        Argument("diary", "An entry for the diary.", None, _ENTRY),
+        Argument("items", "The drawers to file.", None, {"type": "array", "items": _ITEM}, is_required=True),
+        Argument("diary", "A diary entry.", None, _ENTRY),
     ),
     hints=ADDS,
     fields=_parts,
@@ -197,9 +197,9 @@ def _hook_settings(results: Sequence[SettingsResult], call: CallArguments) -> An
 HOOK_SETTINGS = Tool(
     name="mempalace_hook_settings",
     operation="settings",
-    description="Whether hooks save without a word, and a save shows on the desktop; without arguments: says.",
+    description="Set whether hooks save silently and show desktop notifications. Without arguments: show the settings.",
     arguments=(
-        Argument("silent_save", "false: the agent is asked to save every so often.", None, _FLAG_OR_NOTHING, None),
+        Argument("silent_save", "false: hooks regularly ask the agent to save.", None, _FLAG_OR_NOTHING, None),
         Argument("desktop_toast", "", None, _FLAG_OR_NOTHING, None),
     ),
     hints=CHANGES,
@@ -226,7 +226,7 @@ def _not_known(why: str, error: Exception | None) -> Answer:
 MEMORIES_FILED_AWAY = Tool(
     name="mempalace_memories_filed_away",
     operation="status",
-    description="What was filed last: how much, and when.",
+    description="Show what was filed last: how much, and when.",
     answer=_filed_away,
     output=shape(status=TEXT, message=TEXT, count=NUMBER),
     failure=_not_known,

@@ -31,7 +31,7 @@ from palazzo.features.search.show_results import ShowEntry, ShowResult
 
 _TOKENS = 5000
 """Maximum tokens of found text: about as much as an answer may contain."""
-_SINCE, _UNTIL_HELP = "From then on: 2026-03-04, 3d, monday.", "Before then."
+_SINCE, _UNTIL_HELP = "From this time on: 2026-03-04, 3d, monday.", "Before this time."
 
 
 # --- search ------------------------------------------------------------------------------------------------
@@ -71,19 +71,19 @@ SEARCH = Tool(
     name="mempalace_search",
     operation="search",
     description=(
-        "Find what was said, decided, tried or written before, to the word. A name, a path or an error as it was"
-        " written is found as well as a question."
+        "Find what was said, decided, tried or written before, word for word. Search with a question, a name, a path"
+        " or the exact text of an error."
     ),
     arguments=(
-        Argument("query", "What to look for."),
+        Argument("query", "The search query."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}, default=5),
         Argument("wing", "Only in this wing."),
         Argument("room", "Only in this room."),
-        Argument("source_file", "Only what came from this file.", "source"),
+        Argument("source_file", "Only drawers from this file.", "source"),
         Argument("since", _SINCE),
         Argument("before", _UNTIL_HELP, "until"),
-        Argument("max_distance", "Leave out what is further off; 0 leaves out nothing.", None, {"type": "number"}, 1.5),
-        Argument("context", "What it is asked for; it changes nothing.", None, TEXT),
+        Argument("max_distance", "Omit hits at a greater distance; 0 omits nothing.", None, {"type": "number"}, 1.5),
+        Argument("context", "The purpose of the search; it does not change the result.", None, TEXT),
     ),
     fields=lambda given: {"external": False, "budget": _TOKENS},
     answer=_answer_search,
@@ -112,10 +112,10 @@ def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
 CHECK_DUPLICATE = Tool(
     name="mempalace_check_duplicate",
     operation="check_duplicate",
-    description="Whether a text is in the palace already, to the word or nearly. Ask before you file it.",
+    description="Check whether the palace already has a text, word for word or nearly. Call it before filing the text.",
     arguments=(
         Argument("content", "", "text"),
-        Argument("threshold", "Share of it that must be there.", schema={"minimum": 0, "maximum": 1}),
+        Argument("threshold", "The share of the text that must be in the palace.", schema={"minimum": 0, "maximum": 1}),
     ),
     answer=_duplicates,
     output=shape(is_duplicate=FLAG, matches=LIST),
@@ -167,7 +167,7 @@ def _answer_drawer(result: ShowResult, call: CallArguments) -> Answer:
 GET_DRAWER = Tool(
     name="mempalace_get_drawer",
     operation="show",
-    description="A drawer in full, with where it came from.",
+    description="Read a drawer in full, with its source.",
     arguments=(Argument("drawer_id", "", "id"),),
     answer=_answer_drawer,
     output=shape(drawer_id=TEXT, content=TEXT, wing=TEXT, room=TEXT, metadata=OBJECT),
@@ -197,7 +197,7 @@ def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
 LIST_DRAWERS = Tool(
     name="mempalace_list_drawers",
     operation="list_drawers",
-    description="What is filed in a place, newest first, page by page; the next page begins at offset + count.",
+    description="List the drawers of a wing or room, newest first, in pages; the next page begins at offset + count.",
     arguments=(
         Argument("wing"),
         Argument("room"),
@@ -232,12 +232,12 @@ def _by_whom(call: CallArguments) -> Mapping[str, Any]:
 ADD_DRAWER = Tool(
     name="mempalace_add_drawer",
     operation="remember",
-    description="File words for later sessions, exactly as they are. The same words are not filed twice in a wing.",
+    description="File a text for later sessions, word for word. The same text is filed only once in a wing.",
     arguments=(
         Argument("wing", "Project, person or agent.", is_required=True),
         Argument("room", "Topic.", is_required=True),
-        Argument("content", "Exact words, understood without this session.", "text"),
-        Argument("source_file", "Where they are from.", None, TEXT),
+        Argument("content", "The exact text, understandable without this session.", "text"),
+        Argument("source_file", "The source of the text.", None, TEXT),
         Argument("added_by", "", "by", default="mcp"),
     ),
     hints=ADDS,
@@ -257,12 +257,12 @@ UPDATE_DRAWER = Tool(
     name="mempalace_update_drawer",
     operation="update_drawer",
     description=(
-        "Say something better than a drawer does, or file it elsewhere. New words have a new id; the old ones are kept,"
-        " and not found."
+        "Replace a drawer's text, or move the drawer. The new text has a new id; the archive keeps the old text, which"
+        " searches no longer find."
     ),
     arguments=(
         Argument("drawer_id", "", "id"),
-        Argument("content", "What to say instead.", "text"),
+        Argument("content", "The new text.", "text"),
         Argument("wing"),
         Argument("room"),
     ),
@@ -283,7 +283,7 @@ def _deleted(result: ForgetResult, call: CallArguments) -> Answer:
 DELETE_DRAWER = Tool(
     name="mempalace_delete_drawer",
     operation="forget",
-    description="Let a drawer be found no longer. The archive keeps its words; 'palazzo undo' brings it back.",
+    description="Hide a drawer from search. The archive keeps its text; 'palazzo undo' restores it.",
     arguments=(Argument("drawer_id", "", None, TEXT, is_required=True),),
     hints=CHANGES,
     fields=lambda given: {"ids": (given["drawer_id"],)},
@@ -314,7 +314,7 @@ def _answer_sync(result: SyncSourcesResult, call: CallArguments) -> Answer:
 SYNC = Tool(
     name="mempalace_sync",
     operation="sync_sources",
-    description="Which documents are gone from disk or ignored by git now; with apply they are found no longer.",
+    description="List documents that were deleted from disk or are now ignored by git; apply hides them from search.",
     arguments=(
         Argument("project_dir", "The project's directory.", None, TEXT),
         Argument("wing"),

@@ -55,10 +55,10 @@ def _fill_query(call: CallArguments) -> Mapping[str, Any]:
 KG_QUERY = Tool(
     name="mempalace_kg_query",
     operation="kg_query",
-    description="What is known of a person, a service, a thing: facts with since when and until when they hold.",
+    description="Show the facts about a person, a service or a thing, with the dates between which they hold.",
     arguments=(
         Argument("entity"),
-        Argument("as_of", "Only what held then."),
+        Argument("as_of", "Only facts that held at this time."),
         Argument("direction", "", None, {"type": "string", "enum": list(_DIRECTIONS)}, "both"),
     ),
     fields=_fill_query,
@@ -90,14 +90,14 @@ def _fill_fact(call: CallArguments) -> Mapping[str, Any]:
 KG_ADD = Tool(
     name="mempalace_kg_add",
     operation="kg_add",
-    description="State a fact: subject, predicate, object, and since when it holds.",
+    description="Add a fact: subject, predicate, object, and the date from which it holds.",
     arguments=(
         Argument("subject"),
         Argument("predicate"),
         Argument("object"),
-        Argument("valid_from", "2026-03-04; since ever if left out."),
+        Argument("valid_from", "The first day on which it holds: 2026-03-04. Default: it has always held."),
         Argument("valid_to"),
-        Argument("source_closet", "The drawer that says so, or who does.", None, TEXT),
+        Argument("source_closet", "The drawer or the person that states it.", None, TEXT),
     ),
     hints=ADDS,
     fields=_fill_fact,
@@ -115,12 +115,12 @@ def _answer_end(result: KgEndResult, call: CallArguments) -> Answer:
 KG_INVALIDATE = Tool(
     name="mempalace_kg_invalidate",
     operation="kg_end",
-    description="Say that a fact holds no longer. It stays known for the time when it did.",
+    description="End a fact that no longer holds. It remains known for the time when it held.",
     arguments=(
         Argument("subject"),
         Argument("predicate"),
         Argument("object"),
-        Argument("ended", "The last day on which it held; today if left out.", "at"),
+        Argument("ended", "The last day on which it held. Default: today.", "at"),
     ),
     hints=CHANGES,
     answer=_answer_end,
@@ -138,7 +138,7 @@ def _timeline(result: KgTimelineResult, call: CallArguments) -> Answer:
 KG_TIMELINE = Tool(
     name="mempalace_kg_timeline",
     operation="kg_timeline",
-    description="Facts in the order in which they began to hold, of one entity or of all.",
+    description="List facts in the order in which they began to hold, about one entity or all.",
     arguments=(
         Argument("entity"),
         Argument("limit", schema={"minimum": 1, "maximum": 1000}),
@@ -165,7 +165,7 @@ def _answer_stats(result: KgStatsResult, call: CallArguments) -> Answer:
 KG_STATS = Tool(
     name="mempalace_kg_stats",
     operation="kg_stats",
-    description="How many facts and entities there are, and which predicates.",
+    description="Count facts and entities, and list the predicates.",
     answer=_answer_stats,
     output=shape(entities=NUMBER, triples=NUMBER, current_facts=NUMBER, expired_facts=NUMBER, relationship_types=LIST),
     failure=failure,

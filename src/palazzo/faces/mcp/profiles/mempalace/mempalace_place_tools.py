@@ -76,7 +76,7 @@ def _status(result: StatusResult, call: CallArguments) -> Answer:
 STATUS = Tool(
     name="mempalace_status",
     operation="status",
-    description="What the palace holds, and how it is used. Call it when a session starts.",
+    description="Show what the palace contains, and how to use it. Call it when a session starts.",
     answer=_status,
     output=shape(total_drawers=NUMBER, wings=OBJECT, rooms=OBJECT, protocol=TEXT, aaak_dialect=TEXT),
     always=True,
@@ -86,7 +86,7 @@ STATUS = Tool(
 LIST_WINGS = Tool(
     name="mempalace_list_wings",
     operation="status",
-    description="The wings (projects, people, agents), with how many drawers each has.",
+    description="List the wings (projects, people, agents) with their numbers of drawers.",
     answer=lambda result, given: document({"wings": _wings_of(result)}),
     output=shape(wings=OBJECT),
     failure=failure,
@@ -103,7 +103,7 @@ def _rooms(result: RoomListResult, call: CallArguments) -> Answer:
 LIST_ROOMS = Tool(
     name="mempalace_list_rooms",
     operation="room_list",
-    description="The rooms (topics) of a wing or of all, with how many drawers each has.",
+    description="List the rooms (topics) of one wing or of all, with their numbers of drawers.",
     arguments=(Argument("wing"),),
     answer=_rooms,
     output=shape(wing=TEXT, rooms=OBJECT),
@@ -126,7 +126,7 @@ def _taxonomy(result: StatusResult, call: CallArguments) -> Answer:
 GET_TAXONOMY = Tool(
     name="mempalace_get_taxonomy",
     operation="status",
-    description="All wings with their rooms, and how many drawers each has.",
+    description="List all wings with their rooms and numbers of drawers.",
     answer=_taxonomy,
     output=shape(taxonomy=OBJECT),
     failure=failure,
@@ -135,7 +135,7 @@ GET_TAXONOMY = Tool(
 GET_AAAK_SPEC = Tool(
     name="mempalace_get_aaak_spec",
     operation="instructions",
-    description="How entries are written: in plain words.",
+    description="Explain how to write entries: in plain sentences.",
     steps=lambda given: (),
     answer=lambda results, given: document({"aaak_spec": AAAK}),
     output=shape(aaak_spec=TEXT),
@@ -151,7 +151,7 @@ def _answer_reconnect(result: StatusResult, call: CallArguments) -> Answer:
 RECONNECT = Tool(
     name="mempalace_reconnect",
     operation="status",
-    description="Says that what others wrote is seen; it always is.",
+    description="Do nothing: what other processes write is always visible at once.",
     answer=_answer_reconnect,
     output=shape(success=FLAG, message=TEXT, drawers=NUMBER),
     failure=failure,
@@ -179,7 +179,7 @@ def _answer_traverse(result: TraverseResult, call: CallArguments) -> Answer:
 TRAVERSE = Tool(
     name="mempalace_traverse",
     operation="traverse",
-    description="Go from a room to those that hang together with it, across wings, hop by hop.",
+    description="Show the rooms that are connected with a room, across wings, hop by hop.",
     arguments=(
         Argument("start_room", "A room's name, or wing/room.", "room"),
         Argument("max_hops", "", "hops", {"minimum": 0, "maximum": 5}),
@@ -207,8 +207,8 @@ def _tunnels_found(result: TunnelFindResult, call: CallArguments) -> Answer:
 FIND_TUNNELS = Tool(
     name="mempalace_find_tunnels",
     operation="tunnel_find",
-    description="Rooms that stand in several wings under one name.",
-    arguments=(Argument("wing_a", "That this wing has a part in."), Argument("wing_b", "And this one.")),
+    description="List rooms that have the same name in several wings.",
+    arguments=(Argument("wing_a", "A wing that has the room."), Argument("wing_b", "Another wing that has it.")),
     answer=_tunnels_found,
     output=RESULT,
     failure=failure,
@@ -232,7 +232,7 @@ def _graph(result: GraphStatsResult, call: CallArguments) -> Answer:
 GRAPH_STATS = Tool(
     name="mempalace_graph_stats",
     operation="graph_stats",
-    description="How many rooms there are, and how they hang together.",
+    description="Count the rooms and the connections between them.",
     answer=_graph,
     output=shape(total_rooms=NUMBER, tunnel_rooms=NUMBER, total_edges=NUMBER, rooms_per_wing=OBJECT, top_tunnels=LIST),
     failure=failure,
@@ -277,15 +277,15 @@ def _name(name: str) -> Argument:
 CREATE_TUNNEL = Tool(
     name="mempalace_create_tunnel",
     operation="tunnel_add",
-    description="Link two rooms that belong together, of one wing or of two.",
+    description="Link two related rooms of one wing or of two.",
     arguments=(
         _name("source_wing"),
         _name("source_room"),
         _name("target_wing"),
         _name("target_room"),
-        Argument("label", "What joins them."),
-        Argument("source_drawer_id", "A drawer that it leads from.", None, TEXT),
-        Argument("target_drawer_id", "A drawer that it leads to.", None, TEXT),
+        Argument("label", "What connects them."),
+        Argument("source_drawer_id", "A drawer in the source room that it belongs to.", None, TEXT),
+        Argument("target_drawer_id", "A drawer in the target room that it belongs to.", None, TEXT),
     ),
     hints=ADDS,
     fields=_ends,
@@ -302,8 +302,8 @@ def _tunnels(result: TunnelListResult, call: CallArguments) -> Answer:
 LIST_TUNNELS = Tool(
     name="mempalace_list_tunnels",
     operation="tunnel_list",
-    description="Links that were made between rooms.",
-    arguments=(Argument("wing", "Those that end in it."),),
+    description="List the links between rooms.",
+    arguments=(Argument("wing", "Only links from or to this wing."),),
     answer=_tunnels,
     output=RESULT,
     failure=failure,
@@ -317,7 +317,7 @@ def _deleted(result: TunnelRemoveResult, call: CallArguments) -> Answer:
 DELETE_TUNNEL = Tool(
     name="mempalace_delete_tunnel",
     operation="tunnel_remove",
-    description="Remove a link between rooms. 'palazzo undo' brings it back.",
+    description="Remove a link between rooms. 'palazzo undo' restores it.",
     arguments=(Argument("tunnel_id", "", "id"),),
     hints=CHANGES,
     answer=_deleted,
@@ -345,7 +345,7 @@ def _answer_follow(result: TunnelFollowResult, call: CallArguments) -> Answer:
 FOLLOW_TUNNELS = Tool(
     name="mempalace_follow_tunnels",
     operation="tunnel_follow",
-    description="Where the links of a room lead.",
+    description="List the rooms that a room is linked with.",
     arguments=(_name("wing"), Argument("room", "", None, TEXT, is_required=True)),
     fields=lambda given: {"room": f"{given['wing']}/{given['room']}"},
     answer=_answer_follow,

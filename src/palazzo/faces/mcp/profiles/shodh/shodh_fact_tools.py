@@ -116,7 +116,7 @@ def _answer_explore(result: KgQueryResult, call: CallArguments) -> Answer:
 EXPLORE_ENTITY = Tool(
     name="explore_entity",
     operation="kg_query",
-    description="Facts about a person or a thing; max_depth 2 adds the facts about what those name.",
+    description="Show the facts about a person or a thing; max_depth 2 adds facts about those that they name.",
     arguments=(
         Argument("entity_name", "", "entity"),
         Argument("max_depth", "", "hops", {"minimum": 1, "maximum": 2}, 1),
@@ -141,7 +141,7 @@ def _render_entity(row: Mapping[str, Any]) -> str:
 LIST_ENTITIES = Tool(
     name="list_entities",
     operation="memory_stats",
-    description="The people and things that memories mention most.",
+    description="List the people and things that memories mention most.",
     arguments=(Argument("limit", schema={"minimum": 1, "maximum": 100}, default=30),),
     answer=_answer_entities,
     output=shape(entities=LIST, count=NUMBER),

@@ -17,7 +17,7 @@ from palazzo.operations.check_finding import Diagnosis
 
 _MOST = 50
 _SHARE = {"minimum": 0, "maximum": 1}
-_DRY_RUN = Argument("dry_run", "Only says what it would do unless this is false.", default=True)
+_DRY_RUN = Argument("dry_run", "Unless false, only report what would be done.", default=True)
 
 
 # --- brain, memory_stats -----------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ def _stats(name: str) -> Tool:
     return Tool(
         name=name,
         operation="memory_stats",
-        description="How much is remembered: by type, tag, age and trust, and who and what it mentions most.",
+        description="Count memories by type, tag, age and trust, and list the most mentioned people and things.",
         answer=_answer_stats,
         output=shape(memories=NUMBER, by_type=OBJECT, by_tag=OBJECT, by_age=OBJECT, by_trust=OBJECT, entities=LIST),
     )
@@ -81,7 +81,7 @@ def _health(result: DoctorResult, call: CallArguments) -> Answer:
 HEALTH = Tool(
     name="health",
     operation="doctor",
-    description="Whether the memory is in order, and the command that mends what is not.",
+    description="Check the memory, and name the command that fixes each problem.",
     answer=_health,
     output=shape(checks=LIST),
 )
@@ -107,8 +107,8 @@ def _answer_audit(result: AuditResult, call: CallArguments) -> Answer:
 AUDIT = Tool(
     name="audit",
     operation="audit",
-    description="What could be tidied up: noise, repeated memories, gone documents; each with the command that does.",
-    arguments=(Argument("threshold", "How alike is alike.", schema=_SHARE),),
+    description="List what could be tidied up, with commands: noise, repeated memories, deleted documents.",
+    arguments=(Argument("threshold", "The similarity from which memories count as repeated.", schema=_SHARE),),
     answer=_answer_audit,
     output=shape(notice=TEXT, findings=LIST),
 )
@@ -138,10 +138,10 @@ def _answer_cleanup(result: CleanupResult, call: CallArguments) -> Answer:
 CLEANUP = Tool(
     name="cleanup",
     operation="cleanup",
-    description="Forget memories of little importance or too short to say anything. 'palazzo undo' takes it back.",
+    description="Forget very short or low-importance memories. 'palazzo undo' restores them.",
     arguments=(
-        Argument("threshold", "Importance below which one is a candidate.", schema=_SHARE),
-        Argument("min_length", "Characters below which one is.", schema={"minimum": 0}),
+        Argument("threshold", "Memories below this importance are candidates.", schema=_SHARE),
+        Argument("min_length", "Memories with fewer characters are candidates.", schema={"minimum": 0}),
         _DRY_RUN,
     ),
     hints=CHANGES,
@@ -172,8 +172,8 @@ def _answer_dedup(result: DedupResult, call: CallArguments) -> Answer:
 DEDUP = Tool(
     name="dedup",
     operation="dedup",
-    description="Fold memories that say the same into one. 'palazzo undo' takes it back.",
-    arguments=(Argument("threshold", "How alike they must be.", schema=_SHARE), _DRY_RUN),
+    description="Merge memories that say the same. 'palazzo undo' restores them.",
+    arguments=(Argument("threshold", "The minimum similarity.", schema=_SHARE), _DRY_RUN),
     hints=CHANGES,
     answer=_answer_dedup,
     output=shape(notice=TEXT, clusters=LIST, folded=NUMBER),

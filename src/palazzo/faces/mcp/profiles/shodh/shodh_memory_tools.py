@@ -42,7 +42,7 @@ def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
 FORGET = Tool(
     name="forget",
     operation="forget",
-    description="Let a memory be found no longer. The archive keeps its words; 'palazzo undo' brings it back.",
+    description="Hide a memory from search. The archive keeps its text; 'palazzo undo' restores it.",
     arguments=(unbound_argument("id", TEXT, is_required=True),),
     hints=CHANGES,
     fields=lambda call: {"ids": (call["id"],)},
@@ -53,7 +53,7 @@ FORGET = Tool(
 FORGET_BY_TAGS = Tool(
     name="forget_by_tags",
     operation="forget",
-    description="Let all memories with any of these tags be found no longer. Only says which unless dry_run is false.",
+    description="Hide all memories with any of these tags from search. Unless dry_run is false, only list them.",
     arguments=(
         Argument("tags", is_required=True, schema={"minItems": 1}),
         Argument("dry_run", default=True, schema={"default": True}),
@@ -69,16 +69,16 @@ FORGET_BY_TAGS = Tool(
 
 def _answer_list(result: ListDrawersResult, call: CallArguments) -> Answer:
     rows = [memory(drawer) for drawer in result.drawers]
-    return memories(rows, "There are none.", total=result.total, count=len(rows))
+    return memories(rows, "None found.", total=result.total, count=len(rows))
 
 
 LIST_MEMORIES = Tool(
     name="list_memories",
     operation="list_drawers",
-    description="What was remembered, newest first, by how it begins. To find something, use recall.",
+    description="List memories, newest first, with the beginning of their text. To find something, use recall.",
     arguments=(
-        unbound_argument("type", TYPE, "Only these."),
-        Argument("tags", "Has all of these."),
+        unbound_argument("type", TYPE, "Only this type."),
+        Argument("tags", "Only memories with all of these tags."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}),
         Argument("offset", "How many to skip.", schema={"minimum": 0}),
     ),
@@ -121,7 +121,7 @@ def _answer_get(result: ShowResult, call: CallArguments) -> Answer:
 GET_MEMORY = Tool(
     name="get_memory",
     operation="show",
-    description="A memory in full, by its id or the beginning of it.",
+    description="Read a memory in full, by its id or the beginning of its id.",
     arguments=(Argument("id"),),
     answer=_answer_get,
     output=shape(notice=TEXT, id=TEXT, content=TEXT, type=TEXT),
@@ -148,7 +148,7 @@ def _answer_summary(result: ContextSummaryResult, call: CallArguments) -> Answer
         for name in _SECTIONS
     }
     if not any(sections.values()):
-        nothing = "Nothing was remembered here yet: remember keeps decisions, learnings and context."
+        nothing = "There are no memories here yet: save decisions, learnings and context with remember."
         return Answer({"notice": nothing, **sections}, nothing)
     sections = {name: fit_rows(rows, MOST // len(sections)) for name, rows in sections.items()}
     notice = f"{NOTICE}: {count_noun(sum(map(len, sections.values())), 'note')}, newest first."
@@ -159,10 +159,10 @@ def _answer_summary(result: ContextSummaryResult, call: CallArguments) -> Answer
 CONTEXT_SUMMARY = Tool(
     name="context_summary",
     operation="context_summary",
-    description="Where things stand: decisions, learnings and other notes of this project. Call it at the start.",
+    description="Show the decisions, learnings and other notes of this project. Call it when a session starts.",
     arguments=(
-        Argument("topic", "Only about this."),
-        Argument("max_items", "Of each.", "limit", {"minimum": 1, "maximum": 100}),
+        Argument("topic", "Only notes about this topic."),
+        Argument("max_items", "The most entries of each kind.", "limit", {"minimum": 1, "maximum": 100}),
         *(unbound_argument(f"include_{name}", FLAG, default=True) for name in _SECTIONS),
     ),
     answer=_answer_summary,

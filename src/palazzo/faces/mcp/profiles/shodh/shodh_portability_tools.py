@@ -28,8 +28,8 @@ def _out(call: CallArguments) -> Mapping[str, Any]:
 EXPORT = Tool(
     name="export",
     operation="export",
-    description="Write all memories into a file, to be imported elsewhere: one JSON record per line.",
-    arguments=(Argument("path", "The file; packed if it ends in .gz or .zst.", None, TEXT, is_required=True),),
+    description="Export all memories to a file, with one JSON record per line.",
+    arguments=(Argument("path", "The file; compressed if named .gz or .zst.", None, TEXT, is_required=True),),
     hints=_IDEMPOTENT_HINTS,
     fields=_out,
     answer=_answer_export,
@@ -52,7 +52,9 @@ def _answer_import(result: ImportResult, call: CallArguments) -> Answer:
     lines = [f"{verb} {added:,} from {result.path}; {skipped:,} are here already."]
     lines += [f"no place for {row['count']:,} {row['what']}: {row['reason']}" for row in omissions]
     if result.trust == "external":
-        lines.append("It counts as somebody else's; a person says otherwise: palazzo import PATH --trust user.")
+        lines.append(
+            "It counts as another person's content. A person can change that: palazzo import PATH --trust user"
+        )
     if result.change is not None:
         fields["change"] = result.change
         lines.append("'palazzo undo' takes that back.")
@@ -66,11 +68,11 @@ def _path(call: CallArguments) -> Mapping[str, Any]:
 IMPORT_MEMORIES = Tool(
     name="import_memories",
     operation="import",
-    description="Take in what another memory exported: shodh-memory, wt-memory, mnemograph, claude-mem, an MCP memory"
-    " server, MemPalace. What is here already is not added again.",
+    description="Import the store or export of another memory: shodh-memory, wt-memory, mnemograph, claude-mem, MCP"
+    " memory servers, MemPalace. Existing memories are not added again.",
     arguments=(
         Argument("path", "A file or a directory.", None, TEXT, is_required=True),
-        Argument("dry_run", "Only says what would come.", default=False),
+        Argument("dry_run", "Only report what would be imported.", default=False),
     ),
     hints=_IDEMPOTENT_HINTS,
     fields=_path,

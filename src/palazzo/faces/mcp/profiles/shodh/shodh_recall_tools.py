@@ -93,7 +93,7 @@ RECALL = Tool(
         " person or redoing something."
     ),
     arguments=(
-        Argument("query", "In your own words; or names, a path, an error as written."),
+        Argument("query", "A question, or names, a path, the exact text of an error."),
         Argument("limit", schema=_LIMIT, default=5),
         unbound_argument(
             "mode",
@@ -101,10 +101,10 @@ RECALL = Tool(
             "semantic: by meaning alone; temporal: the newest of what fits; else by meaning and words.",
             "hybrid",
         ),
-        Argument("tags", "Has all of these."),
-        unbound_argument("tags_only", FLAG, "All that has the tags, newest first, whatever the query."),
-        Argument("since", "From then on: 2026-03-04, 3d, monday."),
-        Argument("until", "Before then."),
+        Argument("tags", "Only memories with all of these tags."),
+        unbound_argument("tags_only", FLAG, "Return all memories with the tags, newest first, and ignore the query."),
+        Argument("since", "From this time on: 2026-03-04, 3d, monday."),
+        Argument("until", "Before this time."),
         Argument("min_importance", schema=SHARE),
         *(unbound_argument(name, schema, is_ignored=True) for name, schema in _UNSUPPORTED_FILTERS.items()),
         _FULL_CONTENT,
@@ -190,12 +190,12 @@ def _answer_context(results: Sequence[Any], call: CallArguments) -> Answer:
 PROACTIVE_CONTEXT = Tool(
     name="proactive_context",
     operation="proactive_context",
-    description="What bears on the work at hand: memories, due reminders, to-dos, facts. Mostly that is nothing.",
+    description="Suggest memories, due reminders, to-dos and facts relevant to the current work. Usually none.",
     arguments=(
-        Argument("context", "What is being said or done."),
+        Argument("context", "What is being said or done now."),
         Argument("max_results", "", "limit", {"minimum": 1, "maximum": 20}, 5),
-        Argument("semantic_threshold", "Only what scores more; it can only be raised.", "floor", SHARE),
-        unbound_argument("memory_types", {"type": "array", "items": TYPE}, "Only these."),
+        Argument("semantic_threshold", "The minimum score; it can only be raised.", "floor", SHARE),
+        unbound_argument("memory_types", {"type": "array", "items": TYPE}, "Only these types."),
         unbound_argument("auto_ingest", FLAG, "Also remember the context itself.", default=False),
         unbound_argument("entity_match_weight", DECIMAL, default=0.4, is_ignored=True),
         unbound_argument("recency_weight", DECIMAL, default=0.2, is_ignored=True),

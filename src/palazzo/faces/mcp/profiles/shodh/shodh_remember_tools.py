@@ -51,7 +51,7 @@ def _request_remember(call: CallArguments) -> Mapping[str, Any]:
 def _answer_remember(result: RememberResult, call: CallArguments) -> Answer:
     uid = id_of(result.id, result.drawers)
     fields: dict[str, Any] = {"id": uid, "memory_type": call["type"], "tags": list(call["tags"] or ())}
-    text = f"Remembered as {uid}." if result.filed else f"It was there already, in these words: {uid}."
+    text = f"Remembered as {uid}." if result.filed else f"The memory already contains this text: {uid}."
     if result.duplicate_of is not None:
         fields["duplicate_of"] = result.duplicate_of
         if result.filed:
@@ -62,14 +62,14 @@ def _answer_remember(result: RememberResult, call: CallArguments) -> Answer:
 REMEMBER = Tool(
     name="remember",
     operation="remember",
-    description="Keep one thing for later sessions, to the word: a decision with its reason, a finding, an error.",
+    description="Save a memory for later sessions, word for word: a decision with its reason, a finding, an error.",
     arguments=(
-        Argument("content", "Understood without this session.", "text"),
-        unbound_argument("type", TYPE, "What it is.", "Observation"),
+        Argument("content", "The text, understandable without this session.", "text"),
+        unbound_argument("type", TYPE, "The type of memory.", "Observation"),
         Argument("tags"),
         Argument("importance", schema=SHARE),
-        unbound_argument("metadata", OBJECT, "What else is to be kept beside it."),
-        Argument("created_at", "When it was said, if not now.", "at"),
+        unbound_argument("metadata", OBJECT, "Other data to store with it."),
+        Argument("created_at", "When it was said. Default: now.", "at"),
         *(unbound_argument(name, schema, "Stored as metadata.") for name, schema in _METADATA.items()),
     ),
     hints=ADDS,

@@ -134,7 +134,7 @@ def answer_records(
     rows: Sequence[Mapping[str, Any]],
     render_row: Callable[[Mapping[str, Any]], str],
     describe: Callable[[int], str],
-    nothing: str = "There are none.",
+    nothing: str = "None found.",
     **fields: Any,
 ) -> Answer:
     """Return an answer of stored rows under `name`, as many as fit, after `fields`.
@@ -154,7 +154,7 @@ def answer_list(
     name: str,
     rows: Sequence[Mapping[str, Any]],
     render_row: Callable[[Mapping[str, Any]], str],
-    nothing: str = "There are none.",
+    nothing: str = "None found.",
 ) -> Answer:
     """Return an answer of rows without stored text, one line for each."""
     return Answer({name: rows, "count": len(rows)}, "\n".join(map(render_row, rows)) or nothing)

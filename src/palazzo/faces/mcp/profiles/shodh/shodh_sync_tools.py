@@ -14,7 +14,7 @@ from palazzo.features.sync.sync_status import SyncStatusResult
 from palazzo.text.times import to_iso
 
 _OUTSIDE = Hints(idempotent=True, open_world=True)
-_FROM = (Argument("from", "The remote; all if left out.", "remote"),)
+_FROM = (Argument("from", "The remote. Default: all.", "remote"),)
 _FIELDS = shape(pushed=NUMBER, pulled=NUMBER, conflicts=LIST)
 
 
@@ -55,7 +55,7 @@ TOOLS = (
     Tool(
         name="sync",
         operation="sync_now",
-        description="Take in what the person's other machines have brought, then bring what is new here.",
+        description="Pull the new records of the person's other machines, then push the new records from here.",
         arguments=_FROM,
         hints=_OUTSIDE,
         answer=_both,
@@ -64,7 +64,7 @@ TOOLS = (
     Tool(
         name="sync_push",
         operation="sync_push",
-        description="Bring what is new here to where the person's machines meet.",
+        description="Push new records to the remotes that the person's machines share.",
         arguments=_FROM,
         hints=_OUTSIDE,
         answer=_push,
@@ -73,7 +73,7 @@ TOOLS = (
     Tool(
         name="sync_pull",
         operation="sync_pull",
-        description="Take in what the person's other machines have brought.",
+        description="Pull the new records of the person's other machines.",
         arguments=_FROM,
         hints=_OUTSIDE,
         answer=_pull,
@@ -82,7 +82,7 @@ TOOLS = (
     Tool(
         name="sync_status",
         operation="sync_status",
-        description="Where the person's machines meet, what waits to go there, and when that was last done.",
+        description="Show the remotes of the person's machines, what is not pushed yet, and the last push and pull.",
         arguments=_FROM,
         answer=_status,
         output=shape(remotes=LIST, to_push=NUMBER, conflicts=NUMBER, last=TEXT),

@@ -160,7 +160,7 @@ def _answer_digest(result: WakeUpResult, call: CallArguments) -> Answer:
 SESSION_DIGEST = Tool(
     name="session_digest",
     operation="wake_up",
-    description="Show what is open, due, decided and was done last in this project.",
+    description="Show open and due tasks, decisions and the latest work in this project.",
     fields=lambda call: {"agent": call.host or None},
     answer=_answer_digest,
     output=shape(notice=TEXT, text=TEXT),

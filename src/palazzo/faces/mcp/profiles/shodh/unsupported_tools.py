@@ -20,7 +20,7 @@ def _unsupported_tool(name: str, sentence: str, *arguments: Argument) -> Tool:
 
 _TOKENS = "Palazzo does not count a session's tokens: 'palazzo why SESSION' shows what hooks added to it."
 _PROJECT = "A project is a wing here, which"
-_CAUSES = "Palazzo keeps no links of cause and effect between memories: state the cause in a memory, with remember."
+_CAUSES = "Palazzo stores no links of cause and effect between memories: state the cause in a memory, with remember."
 _RELATIONS = enum_schema(
     "Caused", "ResolvedBy", "InformedBy", "SupersededBy", "TriggeredBy", "BranchedFrom", "RelatedTo"
 )
@@ -46,7 +46,7 @@ TOOLS = (
     _unsupported_tool("reset_token_session", _TOKENS),
     _unsupported_tool(
         "session_history",
-        "Palazzo lists no sessions here: session_digest shows the latest work, and recall searches all sessions.",
+        "Palazzo does not list sessions here: session_digest shows the latest work, and recall searches all sessions.",
         unbound_argument("limit", DECIMAL, default=10),
         unbound_argument("group_by_project", FLAG, default=False),
     ),
@@ -104,7 +104,7 @@ TOOLS = (
     ),
     _unsupported_tool(
         "list_anomalies",
-        "Palazzo compares memories with no baseline: audit lists noise, repetitions and outdated memories.",
+        "Palazzo does not compare memories with a baseline: audit lists noise, repetitions and outdated memories.",
         unbound_argument("limit", DECIMAL, default=10),
         unbound_argument("min_sigma", DECIMAL, default=2),
     ),
