@@ -37,7 +37,7 @@ class Location(NamedTuple):
 
 def is_prose(kind: str, path: str) -> bool:
     """Return whether a drawer's lines may be joined to paragraphs: it is neither code nor output of a tool."""
-    return kind != "tool" and (not path or document_kind(path) in ("markdown", "rest", "plain"))
+    return kind != "tool" and (not path or document_kind(path, "") in ("markdown", "rest", "plain"))
 
 
 def locate(connection: Connection, drawer: Drawer, offset: int) -> Location:
