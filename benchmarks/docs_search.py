@@ -35,7 +35,7 @@ from benchmarks.against_peer import served
 from benchmarks.coding.distractors import remembering
 from benchmarks.coding.questions import split
 from benchmarks.coding_suite import Surroundings
-from benchmarks.measuring import CACHE, Row, machine, report, table
+from benchmarks.measuring import CACHE, Row, report, table
 from benchmarks.peer_mempalace import COLLECTION, Peer, end_leftovers, install_peer, mine
 
 from palazzo.features.search.search import SearchRequest, search
@@ -256,7 +256,9 @@ def ask_peer(peer: Peer, asked: Sequence[DocsQuestion]) -> dict[tuple[str, str],
     if run.returncode:
         raise RuntimeError(f"MemPalace could not be asked ({COLLECTION}):\n{run.stderr[-2000:]}")
     copies = f"{peer.home.parent / 'copies'}{os.sep}"
-    found = [[file.rpartition(copies)[2].replace(".rst.txt", ".rst") for file in files] for files in _last_json(run.stdout)]
+    found = [
+        [file.rpartition(copies)[2].replace(".rst.txt", ".rst") for file in files] for files in _last_json(run.stdout)
+    ]
     return {(text, "all" if wing is None else "wing"): files for (text, wing), files in zip(both, found, strict=True)}
 
 
@@ -297,7 +299,7 @@ def figures(
 
 
 def refusal(context: Context, size: str, asked: Sequence[DocsQuestion]) -> Row:
-    """Return for how many of the questions about what is nowhere nothing is found, and the hits shown for the others."""
+    """Return for how many of the questions about what is nowhere nothing is found, and the other questions."""
     nowhere = [one for one in asked if one.name == NOWHERE]
     hits = {one.text: len(search(context, SearchRequest(one.text)).hits) for one in nowhere}
     found = sum(count == 0 for count in hits.values())

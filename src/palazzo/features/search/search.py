@@ -112,7 +112,9 @@ class SearchResult:
     """A suggestion if nothing was found."""
     explained: Annotated[bool, PERSON_ONLY] = False
     floor: Annotated[float, PERSON_ONLY] = 0.0
-    """The score that the best hit must reach."""
+    """The score that a hit must reach."""
+    is_likely: Annotated[bool, PERSON_ONLY] = True
+    """Whether there is likely to be an answer. If stages were left out, hits are shown nevertheless."""
 
 
 def search(context: Context, request: SearchRequest) -> SearchResult:
@@ -124,7 +126,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     from palazzo.features.ledger.usage import session_named
     from palazzo.features.search.hit_freshness import NOTHING, Files
     from palazzo.index import query
-    from palazzo.index.score import ASK_FLOOR
+    from palazzo.index.score import ANSWER_FLOOR, HIT_FLOOR
     from palazzo.operations.source_filter import known_tags
     from palazzo.store import note_labels, use_totals
 
@@ -183,7 +185,8 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
-        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), ASK_FLOOR),
+        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), HIT_FLOOR),
+        is_likely=answer.chance >= ANSWER_FLOOR,
     )
 
 
@@ -210,16 +213,16 @@ def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
 
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     """Say in one sentence why nothing was found, and what to try."""
+    from palazzo.index.score import ANSWER_FLOOR
     from palazzo.store import drawers
 
     options = [f"--{option}" for name, option in _FILTER_OPTIONS.items() if getattr(request, name) not in (None, ())]
     wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
     if answer.below:
-        best = max(answer.below, key=lambda hit: hit.score)
         hint = "" if request.explain else ", or see the nearest candidates with --explain"
         return (
-            f"None of {answer.total:,} candidates is likely to answer (best score {best.score:.4f}, minimum "
-            f"{best.floor}): try {wider}{hint}."
+            f"None of {answer.total:,} candidates is likely to answer (chance {answer.chance:.2f}, minimum "
+            f"{ANSWER_FLOOR}): try {wider}{hint}."
         )
     with palace.database.snapshot() as connection:
         if not drawers.count_drawers(connection):
