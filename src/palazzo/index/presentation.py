@@ -77,6 +77,8 @@ class Hit:
     """The least score with which it is shown as a hit."""
     later: int = 0
     """Characters of the drawer that were said after the requested time."""
+    is_talk: bool = False
+    """Whether it is talk between people: its score is on their scale."""
 
     @property
     def why(self) -> tuple[str, ...]:

@@ -7,6 +7,14 @@ query's words that the drawer's source contains. `rank` is the sum that orders h
 own project, which makes an answer no more likely). `behind` is the distance from the first hit's sum: an answer is
 seldom far behind it. Fitted by logistic regression on the ten best drawers of each question of the coding suite's dev
 half (`benchmarks/fit_score.py`). So one floor means the same for a short question and a long one.
+
+    chance = 1 / (1 + exp(-(a + b · log_odds + c · cosine + d · held)))
+
+The score alone cannot say whether there is an answer, because a rank score is relative to the other candidates: in a
+palace that has nothing to do with the query, the first hit leads as much as anywhere. The chance of an answer is
+therefore estimated apart, mainly from what is relative to nothing in the palace: how near the nearest drawer is, and
+how many of the query's rare words one drawer contains. It is fitted on dev halves alone, in palaces of one to some
+thousand drawers (`benchmarks/fit_floor.py`).
 """
 
 from __future__ import annotations
@@ -49,28 +57,38 @@ and one of five hits that are not.
 
 
 class Nearness(NamedTuple):
-    """The evidence that a palace has an answer at all. Unlike a rank score, it is relative to nothing in the palace."""
+    """The evidence that there is an answer at all; also used for its weights."""
 
+    log_odds: float
+    """Of the score of the first hit."""
     cosine: float
-    """The highest cosine of any candidate. Of texts that have nothing to do with each other, the bundled model's is
-    0.04 ± 0.08, so it is seldom above 0.25.
+    """The highest cosine of any candidate. That of two texts which have nothing in common is 0.04 ± 0.08 (bundled
+    model).
     """
     held: float
     """The largest share of the query words' worth that one drawer contains. A word that occurs nowhere counts."""
 
 
-_NEARNESS_INTERCEPT, _NEARNESS_WEIGHTS = -4.4, Nearness(cosine=6.9, held=5.7)
+_NEARNESS_INTERCEPT, _NEARNESS_WEIGHTS = -2.2, Nearness(log_odds=0.36, cosine=3.8, held=4.0)
+_AVERAGE = Nearness(log_odds=-0.6, cosine=0.5, held=0.4)
+"""What stands for evidence that is missing: the averages of the questions that were fitted."""
+_TINY = 1e-9
 ANSWER_FLOOR = 0.4
-"""An answer with a lower chance is rejected, whatever the size of the palace (`benchmarks/fit_floor.py`)."""
-_AVERAGE_HELD = 0.3
-"""What stands for the share of a query whose words were not looked up."""
+"""An answer with a lower chance is rejected, in a palace of any size (`benchmarks/fit_floor.py`)."""
 
 
-def answer_chance(cosine: float | None, held: float | None) -> float:
-    """Return the chance that one of the five best hits answers, 0 to 1; 1 if there are no vectors to judge by."""
+def answer_chance(first: float | None, cosine: float | None, held: float | None) -> float:
+    """Return the chance that one of the five best hits answers, 0 to 1; 1 if there are no vectors to judge by.
+
+    `first` is the score of the first hit, if it is on the scale of work; `held` is None if no words were looked up.
+    """
     if cosine is None:
         return 1.0
-    nearness = Nearness(cosine, _AVERAGE_HELD if held is None else held)
+    nearness = Nearness(
+        _AVERAGE.log_odds if first is None else math.log(max(first, _TINY) / max(1 - first, _TINY)),
+        cosine,
+        _AVERAGE.held if held is None else held,
+    )
     return _logistic(_NEARNESS_INTERCEPT, nearness, _NEARNESS_WEIGHTS)
 
 

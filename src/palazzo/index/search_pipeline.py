@@ -114,7 +114,12 @@ def search(
         uses,
     )
     hits = presentation.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
-    chance = score.answer_chance(_nearest_cosine(candidates), most_held if keyword_candidates.frequencies else None)
+    index_state = _state(connection, index, embedder)
+    chance = score.answer_chance(
+        hits[0].score if hits and not hits[0].is_talk else None,
+        _nearest_cosine(candidates, hits, index_state),
+        most_held if keyword_candidates.frequencies else None,
+    )
     passing_hits = _passing(hits, chance, request)
     visible_hits = presentation.within_budget(passing_hits, request.budget)
     visible_hits = hit_window.widen(
@@ -128,7 +133,7 @@ def search(
     return Answer(
         visible_hits,
         len(candidate_ranks),
-        _state(connection, index, embedder),
+        index_state,
         _since(began),
         note,
         tuple(below),
@@ -136,10 +141,12 @@ def search(
     )
 
 
-def _nearest_cosine(candidates: Sequence[Candidate]) -> float | None:
-    """Return the highest cosine; None if there are none, or a vector is still to be made: it might be the nearest."""
-    cosines = [candidate.cosine for candidate in candidates]
-    return max((cosine for cosine in cosines if cosine is not None), default=None) if None not in cosines else None
+def _nearest_cosine(candidates: Sequence[Candidate], hits: Sequence[Hit], index_state: IndexState) -> float | None:
+    """Return the highest cosine; None if there are none, or the first hit's vector is still to be made."""
+    cosines = {candidate.row: candidate.cosine for candidate in candidates if candidate.cosine is not None}
+    if index_state == "building" and hits and hits[0].row not in cosines:
+        return None
+    return max(cosines.values(), default=None)
 
 
 def _passing(hits: list[Hit], chance: float, request: Query) -> list[Hit]:
@@ -288,7 +295,16 @@ def _hits(
         scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if candidate_rank.is_talk else score.WORK
         reasons = explanation.reasons(candidate_rank, keyword_candidates.max_bm25)
         probability = score.relevance(evidence, scale)
-        yield Hit(drawer, probability, drawer.text, False, reasons, candidate.row, floor=score.HIT_FLOOR)
+        yield Hit(
+            drawer,
+            probability,
+            drawer.text,
+            False,
+            reasons,
+            candidate.row,
+            floor=score.HIT_FLOOR,
+            is_talk=scale is score.TALK,
+        )
 
 
 def _read(
