@@ -32,7 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.against_peer import served
-from benchmarks.coding.distractors import remembering
+from benchmarks.coding.distractors import OnProgress, remembering
 from benchmarks.coding.questions import split
 from benchmarks.coding_suite import Surroundings
 from benchmarks.measuring import CACHE, Row, report, table
@@ -166,11 +166,21 @@ def pages(directory: Path) -> list[Path]:
 def file_corpus(scratch: Path, corpus: Path, names: Sequence[str], embedder: Embedder) -> Path:
     """Return a palace with a wing for each set, with vectors."""
     palace_file = scratch / "palace.db"
-    with Palace.open(palace_file, embedder=lambda: embedder) as palace:
-        for name in names:
-            mining_run.mine(palace.database, palace.clock, MineRequest((corpus / name,), wing=name, policy="all"))
-        palace.embed_pending(_told)
+    for name in names:
+        file_pages(palace_file, [corpus / name], name, embedder, _told)
     return palace_file
+
+
+def file_pages(
+    palace_file: Path, paths: Sequence[Path], wing: str, embedder: Embedder, on_progress: OnProgress | None = None
+) -> int:
+    """File pages into a palace, with vectors; return how many drawers it has."""
+    with Palace.open(palace_file, embedder=lambda: embedder) as palace:
+        mining_run.mine(palace.database, palace.clock, MineRequest(tuple(paths), wing=wing, policy="all"))
+        palace.embed_pending(on_progress)
+        with palace.database.snapshot() as connection:
+            ((drawers,),) = connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL")
+    return int(drawers)
 
 
 def _told(done: int, total: int) -> None:
@@ -311,20 +321,12 @@ def refusal_in_small(
     scratch: Path, corpus: Path, name: str, size: int, embedder: Embedder, asked: Sequence[DocsQuestion]
 ) -> Row:
     """Return the same for a palace of some `size` drawers."""
-    directory = scratch / f"small-{size}"
-    drawers = 0
-    with Palace.open(directory / "palace.db", embedder=lambda: embedder) as palace:
-        for path in sorted(pages(corpus / name), key=lambda page: page.stat().st_size):
-            copy = directory / "pages" / path.relative_to(corpus)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-            mining_run.mine(palace.database, palace.clock, MineRequest((copy,), wing=name, policy="all"))
-            with palace.database.snapshot() as connection:
-                ((drawers,),) = connection.execute("SELECT count(*) FROM drawer WHERE retired_at IS NULL")
-            if drawers >= size:
-                break
-        palace.embed_pending()
-    with Surroundings(directory / "palace.db", embedder) as context:
+    palace_file, drawers = scratch / f"small-{size}.db", 0
+    for path in sorted(pages(corpus / name), key=lambda page: page.stat().st_size):
+        drawers = file_pages(palace_file, [path], name, embedder)
+        if drawers >= size:
+            break
+    with Surroundings(palace_file, embedder) as context:
         return refusal(context, f"{drawers:,}", asked)
 
 
