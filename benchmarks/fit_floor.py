@@ -90,7 +90,8 @@ def floors(judged: Sequence[Judged], weights: NDArray[np.float64]) -> list[Row]:
     for group in dict.fromkeys(one.group for one in judged):
         values = [one.evidence for one in judged if one.group == group]
         chances = 1 / (1 + np.exp(-(np.array(values) @ weights[:-1] + weights[-1])))
-        rows.append({"answers": group, "number": len(values)} | {str(f): int((chances < f).sum()) for f in FLOORS})
+        row: Row = {"answers": group, "number": len(values)}
+        rows.append(row | {str(floor): int((chances < floor).sum()) for floor in FLOORS})
     return sorted(rows, key=lambda row: str(row["answers"]))
 
 
