@@ -48,7 +48,7 @@ from palazzo.operations.context import Context
 BEST = 10
 SIGNALS = score.Evidence._fields
 FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8)
-OF_VECTORS, OF_KEYWORDS, OF_TALK = ("cosine", "covered", "rank"), ("share", "covered", "rank"), ("rank",)
+OF_VECTORS, OF_KEYWORDS, OF_TALK = ("cosine", "coverage", "rank"), ("share", "coverage", "rank"), ("rank",)
 """What the first step uses: beside a cosine the share tells nothing more."""
 RIDGE, STEPS, PARTS = 1.0, 50, 6
 
@@ -158,7 +158,7 @@ def _kept(answer: Answer, seen: Seen, haystack: Haystack, case: Case, question: 
 
 
 def fit(asked: Sequence[Seen], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return the weights of the signals, and the intercept; signals that are not named have none, but `behind`."""
+    """Return the weights of the signals, and the intercept; signals that are not named have none, but `rank_gap`."""
     firsts = np.array([one.signals[0] for one in asked if one.signals])
     columns = [SIGNALS.index(name) for name in names]
     own, intercept = _logistic(firsts[:, columns], np.array([one.right[0] for one in asked if one.signals]))
@@ -166,8 +166,8 @@ def fit(asked: Sequence[Seen], names: Sequence[str]) -> NDArray[np.float64]:
     weights[columns], weights[-1] = own, intercept
     every = np.array([signals for one in asked for signals in one.signals])
     right = np.array([good for one in asked for good in one.right])
-    behind = SIGNALS.index("behind")
-    weights[behind] = _slope(every[:, behind], right, every @ weights[:-1] + intercept)
+    rank_gap = SIGNALS.index("rank_gap")
+    weights[rank_gap] = _slope(every[:, rank_gap], right, every @ weights[:-1] + intercept)
     return weights
 
 

@@ -225,9 +225,9 @@ def _until_last(mined: Sequence[MinedFigures]) -> float:
     return sum(figures.seconds_to_exit for figures in mined[:-1]) + (mined[-1].seconds_to_embedded if mined else 0)
 
 
-def mine(peer: Peer, source: Path, mode: str, deadline: float) -> MinedFigures:
+def mine(peer: Peer, source: Path, mode: str, deadline: float, wing: str = "bench") -> MinedFigures:
     """Run one `mine` to its end, noting when each file's drawers were committed."""
-    arguments = peer.command("mine", str(source), "--mode", mode, "--wing", "bench")
+    arguments = peer.command("mine", str(source), "--mode", mode, "--wing", wing)
     begin = time.monotonic()
     filed: list[float] = []
     said: list[str] = []

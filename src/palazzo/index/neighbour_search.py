@@ -18,6 +18,8 @@ from palazzo.text.word_forms import is_identifier, match_expression
 
 _SOURCES_OF = 120
 """The most candidates whose source is looked up: those further down are the best of no source."""
+_LEAST_TOTAL = 1_000
+"""The number of drawers from which the counts of a palace say how rare a word is."""
 _OFTEN = 2_000
 """The most drawers of a word that is looked up by source: a more common word says little and takes long."""
 
@@ -49,6 +51,10 @@ class Around:
     """
     used: frozenset[int] = frozenset()
     """The rows of drawers that the current session has used so far."""
+    most_held: float = 0.0
+    """The largest share of the query words' worth that one of `rows` contains, with worths that do not depend on the
+    size of a small palace.
+    """
 
     def share(self, row: int) -> float:
         """Return the share of the query words' weight that a drawer has."""
@@ -110,6 +116,7 @@ def look_around(
         latest,
         partners,
         uses or frozenset(),
+        _find_most_held(keyword_candidates, words_by_row, rows),
     )
 
 
@@ -148,6 +155,20 @@ def _weigh_words(
             for source in owners:
                 coverage[source] += value
     return worth, {row: frozenset(terms) for row, terms in words_by_row.items()}, coverage
+
+
+def _find_most_held(
+    keyword_candidates: KeywordCandidates, words_by_row: Mapping[int, frozenset[str]], rows: Sequence[int]
+) -> float:
+    """Return the largest share of the query words' worth in a row; a small palace weighs words as if it were larger."""
+    total = max(keyword_candidates.total, _LEAST_TOTAL)
+    worth = {word: _idf(frequency, total) for word, frequency in keyword_candidates.frequencies.items()}
+    whole = sum(worth.values())
+    return (
+        max((sum(worth[word] for word in sorted(words_by_row.get(row, ()))) / whole for row in rows), default=0.0)
+        if whole > 0
+        else 0.0
+    )
 
 
 def _holders(

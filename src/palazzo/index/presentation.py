@@ -74,9 +74,11 @@ class Hit:
     turns: tuple[Turn, ...] = ()
     context: tuple[Neighbour, ...] = ()
     floor: float = 0.0
-    """The least score that makes a hit like this one, if it is the best, an answer."""
+    """The least score with which it is shown as a hit."""
     later: int = 0
     """Characters of the drawer that were said after the requested time."""
+    is_talk: bool = False
+    """Whether it is talk between people: its score is on their scale."""
 
     @property
     def why(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The displayed score: the probability that a hit answers the query, on one scale for all queries, and its floors.
+"""The displayed score: the probability that a hit answers the query, on one scale for all queries; and its floor.
 
     p = 1 / (1 + exp(-(a + b · cosine + c · share + d · covered + e · rank + f · behind)))
 
@@ -7,11 +7,21 @@ query's words that the drawer's source contains. `rank` is the sum that orders h
 own project, which makes an answer no more likely). `behind` is the distance from the first hit's sum: an answer is
 seldom far behind it. Fitted by logistic regression on the ten best drawers of each question of the coding suite's dev
 half (`benchmarks/fit_score.py`). So one floor means the same for a short question and a long one.
+
+    chance = 1 / (1 + exp(-(a + b · log_odds + c · cosine + d · held)))
+
+The score alone cannot say whether there is an answer, because a rank score is relative to the other candidates: in a
+palace that has nothing to do with the query, the first hit leads as much as anywhere. The chance of an answer is
+therefore estimated apart, mainly from what is relative to nothing in the palace: how near the nearest drawer is, and
+how many of the query's rare words one drawer contains. It is fitted on dev halves alone, in palaces of one to some
+thousand drawers (`benchmarks/fit_floor.py`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from operator import mul
 from typing import NamedTuple
 
 
@@ -40,30 +50,55 @@ sufficient.
 """
 BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, coverage=0.22, rank=0.97, rank_gap=-7.20))
 """For candidates without a cosine."""
-ASK_FLOOR = 0.15
-"""An answer whose best hit is below this is rejected. On the dev half, for queries that the scale had not seen, it
-rejects 33 % of those without an answer, 7 % of the others, and 4 % of those that one of the five best hits answered;
-0.3 would reject 56, 18 and 15 % (`benchmarks/README.md`). If a drawer has the words (below), less is rejected.
+HIT_FLOOR = 0.003
+"""A hit below this is not shown, however good the others are. On the dev half it removes no right hit of the ten best,
+and one of five hits that are not.
 """
-LENIENT_FLOOR = 0.003
-"""The floor where the score says little: for talk between people (of LoCoMo's questions, which all have an answer, 0.2
-would reject 3 %), for drawers without a vector, in a small palace, and for a drawer that has the words of the query.
-"""
-_SMALL = 1_000
-"""The number of drawers below which word rarity and vector distance say little."""
-_WORD_SHARE_FLOOR = 0.5
-"""The share of the query words' total worth from which a drawer that contains them is not rejected."""
 
 
-def floor_of(scale: Scale, word_share: float, drawers: int) -> float:
-    """Return the floor for an answer whose best hit has this scale and this share of the words' weight."""
-    return ASK_FLOOR if scale is WORK and word_share < _WORD_SHARE_FLOOR and drawers >= _SMALL else LENIENT_FLOOR
+class Nearness(NamedTuple):
+    """The evidence that there is an answer at all; also used for its weights."""
+
+    log_odds: float
+    """Of the score of the first hit."""
+    cosine: float
+    """The highest cosine of any candidate. That of two texts which have nothing in common is 0.04 ± 0.08 (bundled
+    model).
+    """
+    held: float
+    """The largest share of the query words' worth that one drawer contains. A word that occurs nowhere counts."""
+
+
+_NEARNESS_INTERCEPT, _NEARNESS_WEIGHTS = -2.2, Nearness(log_odds=0.36, cosine=3.8, held=4.0)
+_AVERAGE = Nearness(log_odds=-0.6, cosine=0.5, held=0.4)
+"""What stands for evidence that is missing: the averages of the questions that were fitted."""
+_TINY = 1e-9
+ANSWER_FLOOR = 0.4
+"""An answer with a lower chance is rejected, in a palace of any size (`benchmarks/fit_floor.py`)."""
+
+
+def answer_chance(first: float | None, cosine: float | None, held: float | None) -> float:
+    """Return the chance that one of the five best hits answers, 0 to 1; 1 if there are no vectors to judge by.
+
+    `first` is the score of the first hit, if it is on the scale of work; `held` is None if no words were looked up.
+    """
+    if cosine is None:
+        return 1.0
+    nearness = Nearness(
+        _AVERAGE.log_odds if first is None else math.log(max(first, _TINY) / max(1 - first, _TINY)),
+        cosine,
+        _AVERAGE.held if held is None else held,
+    )
+    return _logistic(_NEARNESS_INTERCEPT, nearness, _NEARNESS_WEIGHTS)
 
 
 def relevance(evidence: Evidence, scale: Scale) -> float:
     """Return the displayed score, 0 to 1."""
-    own = (value * weight for value, weight in zip(evidence, scale.weights, strict=True))
-    return 1.0 / (1.0 + math.exp(-(scale.intercept + sum(own))))
+    return _logistic(scale.intercept, evidence, scale.weights)
+
+
+def _logistic(intercept: float, values: Iterable[float], weights: Iterable[float]) -> float:
+    return 1.0 / (1.0 + math.exp(-(intercept + sum(map(mul, values, weights)))))
 
 
 def share_of(bm25: float | None, max_bm25: float) -> float:

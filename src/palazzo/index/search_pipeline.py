@@ -45,7 +45,8 @@ IndexState = Literal["ready", "keyword-only", "building"]
 class Answer:
     """The result of a search. `total` counts candidates before the floor; `note` says what was missing, if anything.
 
-    If no hit passed the floor, `below` has the best of the others.
+    `chance` is how likely there is an answer. If it is too low, or no hit passed the floor, `below` has the best of the
+    others.
     """
 
     hits: list[Hit]
@@ -54,6 +55,7 @@ class Answer:
     took_ms: float
     note: str = ""
     below: tuple[Hit, ...] = ()
+    chance: float = 1.0
 
 
 class QueryEmbedder(Protocol):
@@ -100,7 +102,7 @@ def search(
         candidates = [candidate for candidate in candidates if candidate.row in request.among]
     uses = None if request.as_of is not None or "together" in request.disabled_stages else request.used
     near = dense.near | keyword_candidates.near
-    candidate_ranks = _rerank_candidates(
+    candidate_ranks, most_held = _rerank_candidates(
         connection,
         parsed_query,
         candidates,
@@ -112,19 +114,46 @@ def search(
         uses,
     )
     hits = presentation.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
-    answers = bool(request.disabled_stages) or any(hit.score >= hit.floor for hit in hits)
-    visible_hits = presentation.within_budget(hits if answers else [], request.budget)
+    index_state = _state(connection, index, embedder)
+    chance = score.answer_chance(
+        hits[0].score if hits and not hits[0].is_talk else None,
+        _nearest_cosine(candidates, hits, index_state),
+        most_held if keyword_candidates.frequencies else None,
+    )
+    passing_hits = _passing(hits, chance, request)
+    visible_hits = presentation.within_budget(passing_hits, request.budget)
     visible_hits = hit_window.widen(
         connection, visible_hits, parsed_query.terms, request.budget, lambda drawer: _is_match(drawer, request, scope)
     )
     below = (
         []
-        if answers
+        if passing_hits
         else hit_window.with_speakers(connection, presentation.within_budget(hits[:_BELOW], request.budget))
     )
     return Answer(
-        visible_hits, len(candidate_ranks), _state(connection, index, embedder), _since(began), note, tuple(below)
+        visible_hits,
+        len(candidate_ranks),
+        index_state,
+        _since(began),
+        note,
+        tuple(below),
+        chance,
     )
+
+
+def _nearest_cosine(candidates: Sequence[Candidate], hits: Sequence[Hit], index_state: IndexState) -> float | None:
+    """Return the highest cosine; None if there are none, or the first hit's vector is still to be made."""
+    cosines = {candidate.row: candidate.cosine for candidate in candidates if candidate.cosine is not None}
+    if index_state == "building" and hits and hits[0].row not in cosines:
+        return None
+    return max(cosines.values(), default=None)
+
+
+def _passing(hits: list[Hit], chance: float, request: Query) -> list[Hit]:
+    """Return the hits that are shown as such; without a stage, all of them, so that its effect can be measured."""
+    if request.disabled_stages:
+        return hits
+    return [hit for hit in hits if hit.score >= hit.floor] if chance >= score.ANSWER_FLOOR else []
 
 
 class _Scope:
@@ -227,14 +256,15 @@ def _rerank_candidates(
     disabled_stages: frozenset[str],
     near: frozenset[int],
     uses: frozenset[int] | None,
-) -> list[CandidateRank]:
+) -> tuple[list[CandidateRank], float]:
+    """Return the candidates in their order, and the largest share of the query words' worth that one of them has."""
     if "ranking" in disabled_stages:
-        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates]
+        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates], 0.0
     best = [candidate.row for candidate in ranking.closest(candidates, near)]
     best_rows = set(best)
     remaining_rows = [candidate.row for candidate in candidates if candidate.row not in best_rows]
     around = look_around(connection, best, remaining_rows, keyword_candidates, index, vector, uses)
-    return ranking.rank(parsed_query, candidates, around, disabled_stages)
+    return ranking.rank(parsed_query, candidates, around, disabled_stages), around.most_held
 
 
 def _hits(
@@ -263,11 +293,18 @@ def _hits(
         share = score.share_of(candidate.bm25, keyword_candidates.max_bm25)
         evidence = score.Evidence(candidate.cosine or 0.0, share, candidate_rank.signals.covered, own, best - own)
         scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if candidate_rank.is_talk else score.WORK
-        reasons, floor = (
-            explanation.reasons(candidate_rank, keyword_candidates.max_bm25),
-            score.floor_of(scale, candidate_rank.signals.held, keyword_candidates.total),
+        reasons = explanation.reasons(candidate_rank, keyword_candidates.max_bm25)
+        probability = score.relevance(evidence, scale)
+        yield Hit(
+            drawer,
+            probability,
+            drawer.text,
+            False,
+            reasons,
+            candidate.row,
+            floor=score.HIT_FLOOR,
+            is_talk=scale is score.TALK,
         )
-        yield Hit(drawer, score.relevance(evidence, scale), drawer.text, False, reasons, candidate.row, floor=floor)
 
 
 def _read(

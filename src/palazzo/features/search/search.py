@@ -120,7 +120,9 @@ class SearchResult:
     """A suggestion if nothing was found."""
     explained: Annotated[bool, PERSON_ONLY] = False
     floor: Annotated[float, PERSON_ONLY] = 0.0
-    """The score that the best hit must reach."""
+    """The score that a hit must reach."""
+    is_likely: Annotated[bool, PERSON_ONLY] = True
+    """Whether there is likely to be an answer. If stages were left out, hits are shown nevertheless."""
     home: Annotated[str, PERSON_ONLY] = ""
     """The wing of the caller's project, if it has one."""
     searched_at: Annotated[Micros, PERSON_ONLY] = Micros(0)
@@ -136,7 +138,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     from palazzo.features.branches.branch_labels import Checkout
     from palazzo.features.ledger.usage import session_named
     from palazzo.index import query
-    from palazzo.index.score import ASK_FLOOR
+    from palazzo.index.score import ANSWER_FLOOR, HIT_FLOOR
     from palazzo.operations.source_filter import known_tags
     from palazzo.store import use_totals
 
@@ -182,7 +184,8 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
-        floor=next((hit.floor for hit in all_hits), ASK_FLOOR),
+        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), HIT_FLOOR),
+        is_likely=answer.chance >= ANSWER_FLOOR,
         home=context.home or "",
         searched_at=now,
         matched_words=tuple(sorted(matched_words)),
@@ -276,17 +279,17 @@ def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
 
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     """Say in one sentence why nothing was found, and what to try."""
+    from palazzo.index.score import ANSWER_FLOOR
     from palazzo.store import drawers
 
     options = [f"--{option}" for name, option in _FILTER_OPTIONS.items() if getattr(request, name) not in (None, ())]
     wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
     if answer.below:
-        best = max(answer.below, key=lambda hit: hit.score)
         if not request.explain:
             return f"No candidate is likely to answer: try {wider}, or see the nearest ones with --explain."
         return (
-            f"None of {answer.total:,} candidates is likely to answer (best score {best.score:.4f}, minimum "
-            f"{best.floor}): try {wider}."
+            f"None of {answer.total:,} candidates is likely to answer (chance {answer.chance:.2f}, minimum "
+            f"{ANSWER_FLOOR}): try {wider}."
         )
     with palace.database.snapshot() as connection:
         if not drawers.count_drawers(connection):

@@ -78,7 +78,7 @@ def _answer_recall(results: Sequence[SearchResult | ListDrawersResult], call: Ca
         rows = [memory(drawer) for drawer in result.drawers if drawer.trust != "external"]
         return memories(rows, nothing, **criteria)
     hits = result.hits
-    if call["mode"] == "semantic" and not any(hit.score >= result.floor for hit in hits):
+    if call["mode"] == "semantic" and not result.is_likely:
         hits = ()  # a search that leaves out a signal shows whatever comes nearest
     if call["mode"] == "temporal":
         hits = tuple(sorted(hits, key=lambda hit: -hit.created_at)[: call["limit"]])
