@@ -147,7 +147,7 @@ def test_what_came_nearest_is_told_when_asked_to_explain(
     assert explained.startswith("Nearest matches, unlikely to answer the query:")
     assert "The deploy service listens on port 8443." in explained
     assert "the best must reach 0.99" in explained
-    assert ", minimum 0.99): try without --wing." in explained
+    assert ", minimum 0.4): try without --wing." in explained
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_no_command_lets_recorded_words_act_on_a_terminal(drawer_id: str, home: 
         _, output = at_terminal(home, *arguments)
         assert not DANGEROUS & {*output}, (arguments, DANGEROUS & {*output})
     code, output = at_terminal(home, "show", drawer_id, "--json")
-    whole = json.dumps(json.loads(output[output.index("{") :]), ensure_ascii=False)
+    whole = json.dumps(json.loads(output[output.index("{\r\n") :]), ensure_ascii=False)
     assert (code, json.dumps(CONTROL_TEXT, ensure_ascii=False)[1:-1] in whole) == (0, True)  # it says the same
     _, output = at_terminal(home, "search", "heron", module="palazzo.faces.cli.mempalace_layout")
     assert not DANGEROUS & {*output}

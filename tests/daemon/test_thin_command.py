@@ -34,7 +34,8 @@ def run(user: User, options: tuple[str, ...], *arguments: str, **variables: str)
     command = [sys.executable, *options, str(MAIN), *arguments, "--palace", str(user.palace)]
     environment = {**user.variables, **variables}
     done = subprocess.run(command, capture_output=True, env=environment, cwd=user.home, timeout=60, check=False)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    lines = [line for line in done.stdout.decode().splitlines() if not line.endswith(" first in full")]  # has the time
+    return done.returncode, "\n".join(lines), done.stderr.decode()
 
 
 def calls(user: User) -> int:
@@ -120,7 +121,8 @@ def at_terminal(user: User, options: tuple[str, ...], rows: int) -> str:
     pager.write_text("#!/bin/sh\necho PAGED\ncat\n")
     pager.chmod(0o755)
     command = [sys.executable, *options, str(MAIN), "search", QUERY, "--explain", "--palace", str(user.palace)]
-    variables = {**user.variables, "TERM": "xterm-256color", "PALAZZO_PAGER": str(pager)}
+    size = {"COLUMNS": "80", "LINES": str(rows)}
+    variables = {**user.variables, **size, "TERM": "xterm-256color", "PALAZZO_PAGER": str(pager)}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables, cwd=user.home):
         os.close(theirs)
         output = bytearray()

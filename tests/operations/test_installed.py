@@ -183,7 +183,7 @@ def test_doctor_says_it(tmp_path: Path, program: Path) -> None:
         findings = doctor.run(context, doctor.request()).findings
     claude, codex, trust = (one for one in findings if one.name in ("Claude Code", "Codex"))
     assert claude.ok
-    assert "palazzo install claude-code" in claude.detail
+    assert claude.mend == "palazzo setup --only claude-code"
     assert codex.ok
     assert codex.detail == f"hooks (user) and MCP server, by '{program}'; both answer"
     assert (trust.ok, trust.mend) == (False, "start codex and type /hooks")

@@ -98,7 +98,9 @@ def _describe_output(variables: Mapping[str, str]) -> dict[str, Any]:
 def _needs_pager(message: Mapping[str, Any], variables: Mapping[str, str]) -> bool:
     if not message.get("pages") or not os.isatty(1) or variables.get("TERM", "dumb") == "dumb":
         return False
-    return str(message["text"]).count("\n") >= os.get_terminal_size(1).lines
+    height = variables.get("LINES", "")
+    lines = int(height) if height.isdecimal() and height.isascii() else os.get_terminal_size(1).lines
+    return str(message["text"]).count("\n") >= lines
 
 
 def _print(answer: Mapping[str, Any]) -> int:
