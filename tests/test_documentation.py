@@ -26,8 +26,6 @@ PAGES = sorted([*DOCS.rglob("*.md"), *(ROOT / name for name in OTHER_PAGES)])
 RECORDINGS = sorted((DOCS / "recordings").glob("*.cast"))
 WITHOUT_HELP = frozenset(["hook"])
 """Commands that hosts run: `palazzo --help` does not list them."""
-NOT_MERGED_YET = frozenset(["setup"])
-"""Commands that the README names and that come with another change; remove this then."""
 _BLOCK = re.compile(r"^( *)```([\w-]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)\)")
@@ -98,7 +96,7 @@ def test_commands_and_options_exist(page: Path) -> None:
             words = shlex.split(line)
         except ValueError:
             words = line.split()  # cut at a bar within a quotation
-        if not words or words[0] in WITHOUT_HELP | NOT_MERGED_YET:
+        if not words or words[0] in WITHOUT_HELP:
             continue
         command, rest = command_of(words)
         assert command is not None, f"there is no command: palazzo {line}"
