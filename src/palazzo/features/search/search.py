@@ -112,7 +112,7 @@ class SearchResult:
     """A suggestion if nothing was found."""
     explained: Annotated[bool, PERSON_ONLY] = False
     floor: Annotated[float, PERSON_ONLY] = 0.0
-    """The score that a hit must reach."""
+    """The score that the best hit must reach."""
     is_likely: Annotated[bool, PERSON_ONLY] = True
     """Whether there is likely to be an answer. If stages were left out, hits are shown nevertheless."""
 
@@ -126,7 +126,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     from palazzo.features.ledger.usage import session_named
     from palazzo.features.search.hit_freshness import NOTHING, Files
     from palazzo.index import query
-    from palazzo.index.score import ANSWER_FLOOR, HIT_FLOOR
+    from palazzo.index.score import ANSWER_FLOOR, LENIENT_FLOOR
     from palazzo.operations.source_filter import known_tags
     from palazzo.store import note_labels, use_totals
 
@@ -185,7 +185,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
-        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), HIT_FLOOR),
+        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), LENIENT_FLOOR),
         is_likely=answer.chance >= ANSWER_FLOOR,
     )
 
