@@ -83,7 +83,7 @@ def test_a_text_without_a_vector_yet_is_found_by_its_words(tmp_path_factory: pyt
         palace.remember("zebra crossing", Place("shop", "notes"))
         answer = palace.search(Query("zebra giraffe quantum"))
         assert answer.index == "building"
-        assert [hit.drawer.text for hit in answer.hits] == ["zebra crossing"]
+        assert answer.hits[0].drawer.text == "zebra crossing"
 
 
 @pytest.mark.parametrize(
