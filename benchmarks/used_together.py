@@ -172,12 +172,12 @@ def _ask(suite: Suite, question: Question, uses: frozenset[int] = frozenset()) -
 @contextmanager
 def _weighing(weight: float) -> Iterator[None]:
     """Have the lift that weight for a while."""
-    before = ranking.TALK, ranking.WORK
-    ranking.TALK, ranking.WORK = (one._replace(together=weight) for one in before)
+    before = ranking.TALK, ranking.WORK, ranking.PAGE
+    ranking.TALK, ranking.WORK, ranking.PAGE = (one._replace(together=weight) for one in before)
     try:
         yield
     finally:
-        ranking.TALK, ranking.WORK = before
+        ranking.TALK, ranking.WORK, ranking.PAGE = before
 
 
 def _row(log: str, kind: str, weight: float, asked: Sequence[tuple[dict[str, float], float]]) -> Row:

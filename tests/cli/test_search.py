@@ -134,7 +134,7 @@ def test_nothing_found_says_what_to_try(palazzo: Command, shop: Path) -> None:
 def test_what_came_nearest_is_told_when_asked_to_explain(
     palazzo: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("palazzo.index.score.HIT_FLOOR", 0.99)
+    monkeypatch.setattr("palazzo.index.score.LENIENT_FLOOR", 0.99)
     ran = palazzo("search", "deploy port")
     assert "Nothing found" in ran.out
     assert "No candidate is likely to answer: try a name" in ran.out

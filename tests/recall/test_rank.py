@@ -11,6 +11,7 @@ from palazzo.index.neighbour_search import Around
 from palazzo.index.query import ParsedQuery
 from palazzo.index.ranking import (
     CO_USE_WEIGHT,
+    PAGE,
     RERANK_LIMIT,
     TALK,
     WORK,
@@ -156,7 +157,7 @@ def test_without_vectors_or_words_the_rest_decides() -> None:
 
 def test_each_signal_can_be_left_out_to_see_what_it_does() -> None:
     everything = Signals(**dict.fromkeys(Signals._fields, 1.0))
-    for weights in (TALK, WORK):
+    for weights in (TALK, WORK, PAGE):
         for name, weight in weights._asdict().items():
             left = total(everything, weights_without(weights, {name}))
             assert left == pytest.approx(total(everything, weights) - weight)
@@ -172,7 +173,13 @@ def test_talk_between_people_is_weighed_as_such_and_work_with_an_agent_as_work()
         PLAIN._replace(row=5, source=4, role="user"),
     ]
     weighed = {one.candidate.row: one.weights for one in rank(QUESTION, candidates(5), around(*placed))}
-    assert weighed == {1: TALK, 2: WORK, 3: WORK, 4: WORK, 5: WORK}
+    assert weighed == {1: TALK, 2: WORK, 3: WORK, 4: PAGE, 5: WORK}
+
+
+def test_without_vectors_a_section_is_weighed_as_work() -> None:
+    section = PLAIN._replace(row=1, kind="section", role="author")
+    (ranked,) = rank(QUESTION, [Candidate(1, None, 1.0, 1.0)], around(section))
+    assert ranked.weights == WORK
 
 
 def test_what_the_shell_was_told_is_lifted_where_the_question_asks_how() -> None:

@@ -75,11 +75,6 @@ def test_what_is_there_is_found_by_word_and_by_meaning(filled: Palace, query: st
     assert hits[0].drawer.text.startswith("The deploy service")
 
 
-def test_no_hit_is_below_its_floor(filled: Palace) -> None:
-    hits = filled.search(Query("which port does the deploy service use", limit=50)).hits
-    assert all(hit.score >= hit.floor for hit in hits)
-
-
 def test_a_text_without_a_vector_yet_is_found_by_its_words(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("refusal") / "palace.db"
     with Palace.open(path, embedder=HashedWords) as palace:
@@ -88,7 +83,7 @@ def test_a_text_without_a_vector_yet_is_found_by_its_words(tmp_path_factory: pyt
         palace.remember("zebra crossing", Place("shop", "notes"))
         answer = palace.search(Query("zebra giraffe quantum"))
         assert answer.index == "building"
-        assert [hit.drawer.text for hit in answer.hits] == ["zebra crossing"]
+        assert answer.hits[0].drawer.text == "zebra crossing"
 
 
 @pytest.mark.parametrize(

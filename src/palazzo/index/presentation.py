@@ -74,7 +74,7 @@ class Hit:
     turns: tuple[Turn, ...] = ()
     context: tuple[Neighbour, ...] = ()
     floor: float = 0.0
-    """The least score with which it is shown as a hit."""
+    """The least score that makes a hit like this one, if it is the best, an answer."""
     later: int = 0
     """Characters of the drawer that were said after the requested time."""
     is_talk: bool = False

@@ -45,8 +45,7 @@ IndexState = Literal["ready", "keyword-only", "building"]
 class Answer:
     """The result of a search. `total` counts candidates before the floor; `note` says what was missing, if anything.
 
-    `chance` is how likely there is an answer. If it is too low, or no hit passed the floor, `below` has the best of the
-    others.
+    `chance` is how likely there is an answer. If it is too low, or no hit passed the floor, `below` has the best ones.
     """
 
     hits: list[Hit]
@@ -153,7 +152,8 @@ def _passing(hits: list[Hit], chance: float, request: Query) -> list[Hit]:
     """Return the hits that are shown as such; without a stage, all of them, so that its effect can be measured."""
     if request.disabled_stages:
         return hits
-    return [hit for hit in hits if hit.score >= hit.floor] if chance >= score.ANSWER_FLOOR else []
+    is_likely = chance >= score.ANSWER_FLOOR and any(hit.score >= hit.floor for hit in hits)
+    return hits if is_likely else []
 
 
 class _Scope:
@@ -302,7 +302,7 @@ def _hits(
             False,
             reasons,
             candidate.row,
-            floor=score.HIT_FLOOR,
+            floor=score.LENIENT_FLOOR,
             is_talk=scale is score.TALK,
         )
 

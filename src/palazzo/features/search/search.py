@@ -120,7 +120,7 @@ class SearchResult:
     """A suggestion if nothing was found."""
     explained: Annotated[bool, PERSON_ONLY] = False
     floor: Annotated[float, PERSON_ONLY] = 0.0
-    """The score that a hit must reach."""
+    """The score that the best hit must reach."""
     is_likely: Annotated[bool, PERSON_ONLY] = True
     """Whether there is likely to be an answer. If stages were left out, hits are shown nevertheless."""
     home: Annotated[str, PERSON_ONLY] = ""
@@ -138,7 +138,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     from palazzo.features.branches.branch_labels import Checkout
     from palazzo.features.ledger.usage import session_named
     from palazzo.index import query
-    from palazzo.index.score import ANSWER_FLOOR, HIT_FLOOR
+    from palazzo.index.score import ANSWER_FLOOR, LENIENT_FLOOR
     from palazzo.operations.source_filter import known_tags
     from palazzo.store import use_totals
 
@@ -184,7 +184,7 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
         advice="" if answer.hits else _advice(palace, request, answer),
         explained=request.explain,
-        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), HIT_FLOOR),
+        floor=next((hit.floor for hit in (*answer.hits, *answer.below)), LENIENT_FLOOR),
         is_likely=answer.chance >= ANSWER_FLOOR,
         home=context.home or "",
         searched_at=now,
