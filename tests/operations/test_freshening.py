@@ -159,9 +159,7 @@ def test_what_an_agent_read_and_then_edited_has_changed_since_and_what_it_wrote_
 
     def told() -> dict[str, set[str]]:
         """What is said of the lines of each kind of citation, by their numbers."""
-        query = "cart.py rounded_4 quantize HALF_UP"
-        # In a palace of two drawers no word is rare, so one of them falls below the floor; without a stage, none does.
-        hits = search(context, SearchRequest(query, room="sessions", without=("latest",))).hits
+        hits = search(context, SearchRequest("cart.py rounded_4 quantize HALF_UP", room="sessions")).hits
         found: dict[str, set[str]] = {}
         for one in (citation for hit in hits for citation in hit.citations):
             found.setdefault(f"{one.path}:{one.first}", set()).add(one.freshness)
