@@ -153,7 +153,7 @@ def draw(state: PickerState, preview: Sequence[str], width: int, height: int, ha
         lines.append(f"{dim}{'-' * (width - 1)}{plain}")
         shown = [_fit(line, width) for line in preview[: height - row_count - 3]]
         lines += [*shown, *[""] * (height - row_count - 3 - len(shown))]
-    keys = f"{'Enter shows' if width < 60 else 'type to filter, Enter shows'}, r or ^R resumes, Esc"
+    keys = f"{'Enter shows' if width < 60 else 'type to filter, Enter shows'}, r or ^R resumes, Esc leaves"
     lines.append(f"{dim}{_fit(keys, width)}{plain}")
     return "\x1b[H" + "\r\n".join(f"{line}\x1b[K" for line in lines) + "\x1b[J"
 

@@ -74,8 +74,8 @@ def _head(result: StatsResult) -> Iterator[str]:
 
 def _figures(result: StatsResult) -> Iterator[str]:
     figures = (
-        (f"{result.sessions:,}", "sessions"),
-        (f"{result.days:,}", "days"),
+        (f"{result.sessions:,}", "session" if result.sessions == 1 else "sessions"),
+        (f"{result.days:,}", "day" if result.days == 1 else "days"),
         (count_noun(result.longest_streak, "day"), "longest streak"),
         (abbreviate(result.words), "words kept"),
         (abbreviate(result.answers), "answers given"),
