@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from tests.daemon.conftest import User, made_user, wait_until
+
+from palazzo.client import thin_command
+from palazzo.faces.cli import fast_arguments
 
 MAIN = Path(__file__).parents[2] / "src" / "palazzo" / "__main__.py"
 THIN, FULL = ("-I", "-S", "-E"), ("-P",)
@@ -139,3 +143,12 @@ def test_a_reader_that_has_gone_is_no_error(owner: User) -> None:
     command = f"{sys.executable} -I -S -E {MAIN} search {QUERY} --palace {owner.palace} | true"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, env=owner.variables, cwd=owner.home)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_script_starts_the_thin_client_for_its_commands() -> None:
+    script = (MAIN.parents[2] / "packaging" / "palazzo").read_text()
+    (names,) = re.findall(r"^ +([a-z |-]+)\) exec .* -I -S -E", script, re.MULTILINE)
+    assert set(names.split(" | ")) == {"hook", "mcp", "statusline", *thin_command.COMMANDS}
+    assert all(
+        fast_arguments.parse_command_line([name, "a"][: 1 + (name != "wake-up")]) for name in thin_command.COMMANDS
+    )
