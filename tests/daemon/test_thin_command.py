@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -106,6 +105,7 @@ def test_a_problem_in_a_settings_file_is_told(owner: User) -> None:
     assert "limt" in thin[2]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("rows", [50, 8])
 def test_a_terminal_gets_the_same_in_colour_and_a_long_answer_is_paged(owner: User, rows: int) -> None:
     shown = [at_terminal(owner, options, rows) for options in (THIN, FULL)]
@@ -115,11 +115,12 @@ def test_a_terminal_gets_the_same_in_colour_and_a_long_answer_is_paged(owner: Us
 
 
 def at_terminal(user: User, options: tuple[str, ...], rows: int) -> str:
-    ours, theirs = pty.openpty()
     import fcntl
+    import pty
     import struct
     import termios
 
+    ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
     pager = user.home / "pager"
     pager.write_text("#!/bin/sh\necho PAGED\ncat\n")
@@ -145,6 +146,7 @@ def test_a_reader_that_has_gone_is_no_error(owner: User) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a wheel for Windows has an entry point in the script's place")
 def test_the_script_starts_the_thin_client_for_its_commands() -> None:
     script = (MAIN.parents[2] / "packaging" / "palazzo").read_text()
     (names,) = re.findall(r"^ +([a-z |-]+)\) exec .* -I -S -E", script, re.MULTILINE)
