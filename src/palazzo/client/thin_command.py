@@ -23,12 +23,10 @@ COMMANDS = frozenset(["search", "show", "wake-up"])
 _PIPED_WIDTH = 200
 """Columns when the output is not a terminal, as `palazzo.features.screen` has them."""
 _OUTPUT_VARIABLES = (
-    *("NO_COLOR", "TERM", "COLORTERM", "TERM_PROGRAM", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID"),
-    *("KONSOLE_VERSION", "DOMTERM", "TMUX", "TZ", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
-    *("CLAUDECODE", "OPENCODE", "AI_AGENT", "PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT"),
-    *("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI", "CLAUDE_CODE_SESSION_ID"),
+    *("TERM", "COLORTERM", "TERM_PROGRAM", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION"),
+    *("DOMTERM", "TMUX", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
 )
-"""Variables that decide how a text is shown, and whether an agent's shell receives it."""
+"""Variables of a terminal that decide how a text is shown, besides those that `rpc.surroundings` sends."""
 _OWN_ENCODING = ("PYTHONIOENCODING", "PYTHONUTF8")
 """Variables that an isolated Python ignores, and the full program follows."""
 INTERRUPT = 130

@@ -52,8 +52,10 @@ class CommandLine:
 
 def parse(message: Mapping[str, Any]) -> CommandLine | None:
     """Return the command line of a client's message; None if the full program must read it."""
-    arguments, description = message.get("arguments"), message.get("output")
-    output = _parse_output(description) if isinstance(description, dict) else None
+    arguments, description, around = (message.get(name) for name in ("arguments", "output", "surroundings"))
+    if not isinstance(description, dict) or not isinstance(around, dict):
+        return None
+    output = _parse_output(description, around.get("variables"))
     if output is None or not isinstance(arguments, list) or not all(isinstance(word, str) for word in arguments):
         return None
     if output.variables.get("TZ") != os.environ.get("TZ"):
@@ -78,10 +80,14 @@ def _with_problems(operation: Operation[Any, Any]) -> Any:
     return run
 
 
-def _parse_output(description: Mapping[str, Any]) -> Output | None:
-    width, encoding, variables = (description.get(name) for name in ("width", "encoding", "variables"))
-    if not isinstance(width, int | None) or not isinstance(encoding, str) or not isinstance(variables, dict):
+def _parse_output(description: Mapping[str, Any], passed_variables: Any) -> Output | None:
+    """Return where the output goes; its variables are those of the terminal, and all that a caller passes."""
+    width, encoding, own_variables = (description.get(name) for name in ("width", "encoding", "variables"))
+    if not isinstance(width, int | None) or not isinstance(encoding, str):
         return None
+    if not isinstance(own_variables, dict) or not isinstance(passed_variables, dict):
+        return None
+    variables = {**passed_variables, **own_variables}
     if not all(isinstance(value, str) for value in variables.values()):
         return None
     return Output(description.get("terminal") is True, width, encoding, variables)
