@@ -266,8 +266,10 @@ def _tools(
 def _values(attack: AttackText, project: _Project) -> dict[str, Any]:
     """Return a tool's arguments, by name."""
     sentence, uid = f"{attack.word} and the deploy", project.ids.get(attack.word, "")
-    query_values = dict.fromkeys(("query", "context", "topic", "content", "text", "message", "query_text"), sentence)
-    name_values = dict.fromkeys(("entity", "subject", "name", "start_entity", "entity_name"), attack.word)
+    query_values = dict.fromkeys(
+        ("query", "context", "topic", "error", "content", "text", "message", "query_text"), sentence
+    )
+    name_values = dict.fromkeys(("entity", "subject", "name", "start_entity", "entity_name", "tool"), attack.word)
     id_values = dict.fromkeys(("id", "drawer_id", "memory_id", "ids", "memory_ids"), uid)
     return {
         **query_values,

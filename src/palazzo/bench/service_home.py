@@ -165,7 +165,7 @@ class Agent:
                 return result
         raise ServiceUnavailable("The service ended during a call.")
 
-    def use(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    def use(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Return the result of a tool's call."""
         return self.ask("tools/call", name=tool, arguments=arguments, _meta=self._meta)
 
