@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.linear_time import is_linear
+from tests.linear_time import assert_linear
 
 from palazzo.knowledge import clause_values, clauses
 from palazzo.security import file_writes
@@ -126,7 +126,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_time_is_linear(name: str, unit: str) -> None:
     function, small = FUNCTIONS[name], UNITS[unit] * (250_000 // len(UNITS[unit]))
-    assert is_linear(function, small, 0.05), f"{name} takes more than linear time on {unit}"
+    assert_linear(function, small, 0.05, f"{name} on {unit}")
 
 
 @pytest.mark.parametrize("unit", SHELL_UNITS)
@@ -138,4 +138,4 @@ def test_time_of_a_command_is_linear(unit: str) -> None:
         file_writes.names_saved(text)
 
     small = SHELL_UNITS[unit] * (LONGEST_COMMAND // 4 // len(SHELL_UNITS[unit]))
-    assert is_linear(judge, small, 0.05), f"judging takes more than linear time on {unit}"
+    assert_linear(judge, small, 0.05, f"judging on {unit}")

@@ -11,7 +11,7 @@ from functools import partial
 from typing import get_args
 
 import pytest
-from tests.linear_time import is_linear
+from tests.linear_time import assert_linear
 
 from palazzo.text.document_formats import document_kind
 from palazzo.text.sections import DocumentKind, cut_document
@@ -67,7 +67,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_linear(name: str, unit: str) -> None:
     function, small = FUNCTIONS[name], UNITS[unit] * (50_000 // len(UNITS[unit]))
-    assert is_linear(function, small, 0.01), f"{name} takes more than linear time on {unit}"
+    assert_linear(function, small, 0.01, f"{name} on {unit}")
 
 
 @pytest.mark.slow
