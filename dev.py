@@ -109,19 +109,19 @@ MOST_WORKERS = 8
 """Each takes some 400 MB."""
 ONE_BY_ONE = (
     *("tests/clients", "tests/end_to_end", "tests/network", "tests/cli/test_mempalace_programs.py"),
-    *("tests/exchange/test_real_mempalace.py", "tests/exchange/stores/test_real_stores.py"),
+    *("tests/sync/test_real_mempalace.py", "tests/sync/stores/test_real_stores.py"),
 )
 """Slow tests that share other programs, which the first of them fetches, or that watch the whole machine."""
 
 PROPERTIES = (
     *(
-        f"tests/derive/test_{name}.py"
+        f"tests/derived/test_{name}.py"
         for name in ("acts", "anchoring", "cut_conversations", "documents", "rebuild", "tainting")
     ),
     *(
-        "tests/feeders/test_conformance.py",
-        "tests/graph/test_arranging.py",
-        "tests/recall/test_search.py",
+        "tests/sources/test_conformance.py",
+        "tests/knowledge/test_arranging.py",
+        "tests/index/test_search.py",
         "tests/test_undo.py",
     ),
 )
@@ -140,9 +140,9 @@ def slow() -> int:
 
 
 DEPENDENT = (
-    *(f"tests/{room}" for room in ("clients", "embed", "mcp", "mining", "recall", "store")),
+    *(f"tests/{room}" for room in ("clients", "index", "mcp", "mining", "store")),
     *("tests/cli/test_help.py", "tests/cli/test_search.py", "tests/cli/test_exit_codes.py"),
-    *("tests/exchange/test_sealing.py", "tests/feeders/test_converted.py", "tests/operations/test_watching.py"),
+    *("tests/sync/test_sealing.py", "tests/sources/test_converted.py", "tests/operations/test_watching.py"),
     *("tests/daemon/test_service.py", "tests/test_palace.py", "tests/test_settings.py"),
 )
 """Everyday tests that depend on other packages: SQLite, vectors, MCP, command line, conversion, sealing, watching."""

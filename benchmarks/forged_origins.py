@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.exchange.machines import Machine
+from tests.sync.machines import Machine
 
 from palazzo.features.backup.backup import BackupRequest, backup
 from palazzo.features.notes.undo import UndoRequest, undo

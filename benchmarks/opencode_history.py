@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.corpus import write_sessions
 from benchmarks.ingest import run_embed, run_mine, sizes
 from benchmarks.measuring import MB, Row, report
-from tests.feeders.opencode_samples import START, Writer, text, tool
+from tests.sources.opencode_samples import START, Writer, text, tool
 
 _BETWEEN_SESSIONS = 3 * 3600 * 1000
 """Milliseconds."""

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.archive.conversations import Ticking
-from tests.recall.hashed_words import HashedWords
+from tests.index.hashed_words import HashedWords
 
 from palazzo import locks
 from palazzo.client import service_address

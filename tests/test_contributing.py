@@ -382,7 +382,7 @@ def _content(row: JsonObject) -> Content:
             "Gemini(), Copilot(), LanternSessions())",
         ),
     ),
-    tests=(("tests/feeders/test_conformance.py", "lantern"),),
+    tests=(("tests/sources/test_conformance.py", "lantern"),),
 )
 
 OF_NEW_TABLES = (("tests/archive/test_erasing.py", "every_table"), ("tests/test_unaided.py", "schema_that_is_read"))

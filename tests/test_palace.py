@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import PLACE
-from tests.derive.state import complaints, drawers
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints, drawers
+from tests.index.hashed_words import HashedWords
 
 from palazzo.errors import EmbedderUnavailable, NotFound, PalaceUnusable, UsageError
 from palazzo.index.query import Query

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.archive.conversations import PLACE, conversations, file_rows, fresh_palace, small_cuts
-from tests.derive.state import complaints, derived, drawers, drop_derived, live_ids
+from tests.derived.state import complaints, derived, drawers, drop_derived, live_ids
 from tests.examples import examples as enough
 
 from palazzo.archive.ingest import NewItem

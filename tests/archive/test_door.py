@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.archive.conversations import PLACE, SESSION, conversations, file_rows, fresh_palace, said
-from tests.derive.state import complaints, drawers, live_ids
+from tests.derived.state import complaints, drawers, live_ids
 
 from palazzo.archive import pack_writer
 from palazzo.archive.ingest import NewItem

@@ -12,8 +12,8 @@ import pytest
 from tests.archive.conversations import EPOCH, GUIDE, PLACE, SESSION, Ticking, answered, file_rows, file_version, said
 from tests.archive.leftovers import in_files, leftovers
 from tests.archive.test_packing import prose
-from tests.derive.state import complaints, derived, drawers
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints, derived, drawers
+from tests.index.hashed_words import HashedWords
 
 from palazzo.archive import erasure, erasure_request, ingest, pack_writer
 from palazzo.archive.erasure_request import ErasureRequest

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.archive.conversations import PLACE, SESSION, Ticking, file_rows, fresh_palace, said
 from tests.archive.test_chain import audit, tamper
-from tests.derive.state import complaints
+from tests.derived.state import complaints
 
 from palazzo.archive import ingest, pack_writer
 from palazzo.archive.ingest_guard import Guard

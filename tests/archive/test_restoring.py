@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.feeders.host_samples import FIXTURES, sessions_of
-from tests.feeders.opencode_samples import unpack, unpack_storage
+from tests.sources.host_samples import FIXTURES, sessions_of
+from tests.sources.opencode_samples import unpack, unpack_storage
 
 from palazzo.archive import transcript_restore
 from palazzo.archive.transcript_restore import SessionFile

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.bench import data_sets
-from tests.recall.hashed_words import HashedWords
+from tests.index.hashed_words import HashedWords
 
 from palazzo.bench import figures, locomo, longmemeval
 from palazzo.bench.cases import Case, Turn

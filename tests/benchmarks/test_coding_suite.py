@@ -21,7 +21,7 @@ from benchmarks.coding.questions import (
     split,
 )
 from benchmarks.coding.sessions import write_sessions
-from tests.recall.hashed_words import HashedWords
+from tests.index.hashed_words import HashedWords
 
 from benchmarks import coding_suite
 from palazzo.palace import Palace

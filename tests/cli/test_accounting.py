@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
-from tests.feeders.opencode_samples import unpack
+from tests.sources.opencode_samples import unpack
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TRANSCRIPTS = sorted(

@@ -8,7 +8,7 @@ import pytest
 from tests.bench import data_sets
 from tests.bench.data_sets import written
 from tests.cli.command import Command
-from tests.recall.hashed_words import HashedWords
+from tests.index.hashed_words import HashedWords
 
 from palazzo.bench.measures import MEASURES
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
+from tests.git.checkouts import Checkout
 from tests.operations.test_branches import patient
-from tests.scope.checkouts import Checkout
 
 __all__ = ["patient"]
 BLUE = "The lantern service of the blue deploy listens on port 9000."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
-from tests.feeders.opencode_samples import unpack_live
+from tests.sources.opencode_samples import unpack_live
 
 OWN = (".config/palazzo", ".local/share/palazzo", ".local/state/palazzo", ".cache/palazzo", "bin/")
 OF_A_HOST = re.compile(r"(?:^|/)\.?(?:opencode|claude|codex|pi|gemini|copilot)(?:[/.]|$)")

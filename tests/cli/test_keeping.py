@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command, environment
-from tests.feeders.host_samples import FIXTURES, sessions_of
+from tests.sources.host_samples import FIXTURES, sessions_of
 
 from palazzo.features.mining.source_watch import WatchEvent
 from palazzo.features.mining.view import watch_event

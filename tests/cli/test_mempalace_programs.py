@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
-from tests.exchange.mempalace_peer import MemPalace, mempalace
+from tests.sync.mempalace_peer import MemPalace, mempalace
 
 from palazzo.faces.cli import mempalace_command as shim
 from palazzo.faces.cli import mempalace_layout

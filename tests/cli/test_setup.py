@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import SOURCES, Command, environment
-from tests.feeders.opencode_samples import unpack
+from tests.sources.opencode_samples import unpack
 
 from palazzo.features.hosts import own_program
 from palazzo.features.setup.starter_questions import LONGEST, to_query

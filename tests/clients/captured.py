@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.relay.conftest import Host
+from tests.client.conftest import Host
 
 CAPTURES = Path(__file__).resolve().parents[1] / "fixtures" / "mcp"
 OUR_NAMES = {"memory_search": "search", "memory_add": "remember"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.client.conftest import Host, relay_command
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User, made_user
-from tests.relay.conftest import Host, relay_command
 
 Start = Callable[..., Host]
 

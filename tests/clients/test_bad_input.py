@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.client.conftest import Host
 from tests.clients.conftest import Start
 from tests.daemon.conftest import User
-from tests.relay.conftest import Host
 
 INVALID_PARAMS = -32602
 PATHS = ["../../etc", "acme/../etc", "/etc/passwd", "..\\..\\etc", "C:\\etc", ".."]

@@ -6,10 +6,10 @@ import signal
 from typing import Any
 
 import pytest
+from tests.client.conftest import Host
 from tests.clients.captured import Message, Session, is_modern, sessions
 from tests.clients.conftest import Start
 from tests.daemon.conftest import User
-from tests.relay.conftest import Host
 
 from palazzo.palace import Palace
 

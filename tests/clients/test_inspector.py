@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.client.conftest import relay_command
 from tests.clients.from_npm import INSPECTOR, Programs, programs
 from tests.clients.served import http_server
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
-from tests.relay.conftest import relay_command
 
 from palazzo.faces.mcp.profile import MODULES
 from palazzo.faces.mcp.profiles.shodh import unsupported_tools

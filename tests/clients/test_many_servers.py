@@ -11,9 +11,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from tests.client.conftest import Host
 from tests.clients.conftest import Start
 from tests.daemon.conftest import User, is_alive, wait_until
-from tests.relay.conftest import Host
 from tests.reliability.sizes import scaled
 
 pytestmark = [

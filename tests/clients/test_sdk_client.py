@@ -8,10 +8,10 @@ from typing import Literal
 
 import anyio
 import pytest
+from tests.client.conftest import relay_command
 from tests.clients.served import http_without_token
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
-from tests.relay.conftest import relay_command
 
 from mcp import Client, StdioServerParameters
 from palazzo.faces.mcp.client_calls import Surroundings

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.exchange.machines import Machine
+from tests.sync.machines import Machine
 
 from palazzo.daemon.palace_pool import Pool
 from palazzo.daemon.sync_schedule import BackgroundSync, Timing

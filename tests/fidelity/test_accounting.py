@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.feeders.host_samples import FIXTURES, not_sessions
-from tests.feeders.opencode_samples import unpack, unpack_live, unpack_storage
+from tests.sources.host_samples import FIXTURES, not_sessions
+from tests.sources.opencode_samples import unpack, unpack_live, unpack_storage
 
 from palazzo.model import Micros
 from palazzo.sources.formats import Feeder, Message, Noise, Row

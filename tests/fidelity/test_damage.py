@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.feeders.opencode_samples import Writer
+from tests.sources.opencode_samples import Writer
 
 from palazzo.sources.formats import Collection, Feeder
 from palazzo.sources.formats.aider import Aider

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.feeders.opencode_samples import Writer
+from tests.sources.opencode_samples import Writer
 
 from palazzo.errors import SourceUnreadable
 from palazzo.model import Micros

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.archive.conversations import file_rows, said
-from tests.derive.test_failures import edited, ran
+from tests.derived.test_failures import edited, ran
 from tests.mcp.talking import Talk
 from tests.mcp.test_tools import is_fenced
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.exchange.stores import samples
 from tests.mcp.talking import Talk
 from tests.mcp.test_shodh import told
+from tests.sync.stores import samples
 
 from palazzo.features.sync.sync_init import SyncInitRequest, sync_init
 from palazzo.operations.context import Context

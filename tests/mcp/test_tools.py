@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 from tests.archive.conversations import Ticking, file_rows, said
+from tests.index.hashed_words import HashedWords
 from tests.mcp.conftest import PAGE, project_in, stock
 from tests.mcp.talking import Talk, in_projects
-from tests.recall.hashed_words import HashedWords
 
 from palazzo.faces.mcp import entry_lines
 from palazzo.faces.mcp.server import describe_tool

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.feeders.opencode_samples import START, Writer, text, unpack, unpack_live, unpack_storage
+from tests.sources.opencode_samples import START, Writer, text, unpack, unpack_live, unpack_storage
 
 from palazzo.model import Micros
 from palazzo.palace import Palace

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.scope.checkouts import Checkout
+from tests.git.checkouts import Checkout
 
 from palazzo.palace import Palace
 from palazzo.sources.mining_report import MineRequest

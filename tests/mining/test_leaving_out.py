@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.derive.state import complaints, drawers
+from tests.derived.state import complaints, drawers
 
 from palazzo.derived import integrity_checks
 from palazzo.index.query import Query

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.archive import conversations
 from tests.archive.conversations import DAY, said
-from tests.derive.test_failures import edited, ran
+from tests.derived.test_failures import edited, ran
 
 from palazzo.archive.ingest import NewItem
 from palazzo.model import ItemId, Micros, Place, Source

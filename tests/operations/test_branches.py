@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.archive import conversations
+from tests.git.checkouts import Checkout
 from tests.operations.test_hook import Clock
-from tests.scope.checkouts import Checkout
 
 from palazzo.faces.mcp import entry_lines
 from palazzo.features.branches import branch_labels

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.index.hashed_words import HashedWords
 from tests.operations.keyed_calls import CALLS, Fields, Ids, context, furnish, rows, run
-from tests.recall.hashed_words import HashedWords
 
 from palazzo.errors import PalaceMissing, PalazzoError, UsageError
 from palazzo.features.service import background_process

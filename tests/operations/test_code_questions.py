@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import answered, called, said
-from tests.derive.test_failures import edited, ran
+from tests.derived.test_failures import edited, ran
 from tests.operations.code_sessions import ERROR, FIXED, TESTS, file_session
 from tests.operations.test_hook import Clock
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.archive import conversations
-from tests.derive.test_digests import ROWS
+from tests.derived.test_digests import ROWS
 from tests.operations.test_branches import BLUE, GREEN, Memory
 
 from palazzo.errors import UsageError

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from tests.archive.test_erasing import erase
+from tests.git.checkouts import Checkout
 from tests.operations.test_branches import GREEN, Memory, patient
 from tests.operations.test_diff import learned
-from tests.scope.checkouts import Checkout
 
 from palazzo.features.facts.kg_query import KgQueryRequest, QueriedFact, kg_query
 from palazzo.features.wakeup.proactive_context import ProactiveContextRequest, proactive_context

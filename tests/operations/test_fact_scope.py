@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.git.checkouts import Checkout
 from tests.operations.test_branches import Memory, patient
-from tests.scope.checkouts import Checkout
 
 from palazzo.errors import NotFound, UsageError
 from palazzo.features.hooks.hook import HookRequest, hook

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import answered, called, file_rows
+from tests.git.checkouts import Checkout as Repository
 from tests.operations.test_hook import START, Clock
-from tests.scope.checkouts import Checkout as Repository
 
 from palazzo.faces.mcp import entry_lines
 from palazzo.features.facts.kg_add import KgAddRequest, kg_add

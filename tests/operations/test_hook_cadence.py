@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
-from tests.feeders import opencode_samples
+from tests.sources import opencode_samples
 
 from palazzo.features.hooks.hook import HookRequest, HookResult, hook
 from palazzo.operations.context import Context

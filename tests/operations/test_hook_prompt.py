@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import called, file_rows
 from tests.archive.conversations import said as row
-from tests.derive import test_digests
-from tests.derive.test_failures import ERROR, SESSION, TESTS, ran
+from tests.derived import test_digests
+from tests.derived.test_failures import ERROR, SESSION, TESTS, ran
 from tests.operations.test_hook import START, Clock, injections, note
 
 from palazzo.archive.ingest import NewItem

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.archive import conversations
 from tests.archive.test_erasing import erase
-from tests.derive.test_failures import ERROR, SESSION, TESTS, edited, ran, used
+from tests.derived.test_failures import ERROR, SESSION, TESTS, edited, ran, used
 from tests.operations.test_hook import START, Clock, injections
 
 from palazzo.archive.ingest import NewItem

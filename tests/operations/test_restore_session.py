@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.feeders.host_samples import FIXTURES, sessions_of
-from tests.feeders.opencode_samples import unpack, unpack_storage
+from tests.sources.host_samples import FIXTURES, sessions_of
+from tests.sources.opencode_samples import unpack, unpack_storage
 
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.features.mining.host_layouts import claude_code_project, pi_project

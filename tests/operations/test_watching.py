@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import watchfiles
-from tests.feeders.opencode_samples import START, Writer, text
+from tests.sources.opencode_samples import START, Writer, text
 
 from palazzo.features.mining import file_events, source_watch
 from palazzo.features.mining.source_watch import SourceWatcher, WatchEvent

@@ -151,7 +151,7 @@ def rebuilder(path: str, times: str) -> None:
 
 def embedder(path: str, name: str, swap: str) -> None:
     """Make vectors with an embedder of that name, after giving up those that are there if `swap` says so."""
-    from tests.recall.hashed_words import HashedWords
+    from tests.index.hashed_words import HashedWords
 
     from palazzo.palace import Palace
 
@@ -217,7 +217,7 @@ def miner_who_answers(path: str, directory: str) -> None:
 
 def verifier(path: str, *_: str) -> None:
     """Verify a palace; say what was found, or how it could not even be opened."""
-    from tests.recall.hashed_words import HashedWords
+    from tests.index.hashed_words import HashedWords
 
     from palazzo.derived.integrity_checks import verify
     from palazzo.errors import PalazzoError
@@ -236,7 +236,7 @@ def verifier(path: str, *_: str) -> None:
 
 def follow_failing_mentions(path: str) -> None:
     """Let mentions follow, which fail on some drawers, a few at once."""
-    from tests.derive.test_lagging import FailingMentions
+    from tests.derived.test_lagging import FailingMentions
 
     from palazzo.derived import async_consumer
     from palazzo.palace import Palace

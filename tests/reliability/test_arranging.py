@@ -10,8 +10,8 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from tests.derive.state import complaints
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.derive.state import complaints
-from tests.exchange.machines import Machine
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
+from tests.sync.machines import Machine
 
 from palazzo.derived.integrity_checks import verify
 from palazzo.features.backup.backup import BackupRequest, backup

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import PLACE
-from tests.derive.state import complaints
+from tests.derived.state import complaints
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 from tests.reliability.sizes import chances, scaled
 

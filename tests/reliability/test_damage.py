@@ -14,7 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 from tests.archive.conversations import PLACE, Ticking, answered, called, file_rows, file_version, said
-from tests.recall.hashed_words import HashedWords
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import ROOT, start
 from tests.reliability.sizes import chances, scaled
 

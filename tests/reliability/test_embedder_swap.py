@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import file_rows, said
-from tests.derive.state import complaints, live_ids
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints, live_ids
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import scaled
 

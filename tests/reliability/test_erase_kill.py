@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import Ticking, file_rows, file_version, said
 from tests.archive.leftovers import leftovers
-from tests.derive.state import complaints
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 

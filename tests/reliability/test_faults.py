@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import PLACE, Ticking, answered, called, file_rows, file_version, said
-from tests.derive.state import complaints, derived, drawers
+from tests.derived.state import complaints, derived, drawers
 from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 
 from palazzo.archive import erasure

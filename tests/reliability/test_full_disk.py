@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import PLACE
-from tests.derive.state import complaints, drawers
+from tests.derived.state import complaints, drawers
 from tests.reliability.programs import ROOT
 
 from palazzo.errors import PalaceUnusable

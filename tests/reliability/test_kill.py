@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.derive.state import complaints, live_ids
-from tests.derive.test_lagging import FailingMentions
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints, live_ids
+from tests.derived.test_lagging import FailingMentions
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import chances, scaled
 

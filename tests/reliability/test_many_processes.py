@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.derive.state import complaints
-from tests.recall.hashed_words import HashedWords
+from tests.derived.state import complaints
+from tests.index.hashed_words import HashedWords
 from tests.reliability.programs import start
 from tests.reliability.sizes import scaled
 from tests.reliability.test_kill import a_project, items_of

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.archive.conversations import PLACE
-from tests.derive.state import complaints, drawers
+from tests.derived.state import complaints, drawers
 from tests.reliability.faulty_disk import NEVER, faulty_disk
 from tests.reliability.programs import ROOT
 from tests.reliability.sizes import FACTOR

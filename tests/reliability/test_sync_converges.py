@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.exchange.model import converge
-from tests.exchange.replicas import Replica
 from tests.reliability.sizes import chances, scaled
+from tests.sync.model import converge
+from tests.sync.replicas import Replica
 
 pytestmark = pytest.mark.slow
 

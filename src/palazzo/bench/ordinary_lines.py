@@ -28,7 +28,7 @@ TEXT = frozenset(
     )
 )
 METADATA = frozenset(["RECORD", "METADATA", "WHEEL", "Makefile", "Setup.local"])
-NOT_ORDINARY = ("/idlelib/", "/tests/guard/", "/palazzo/bench/", "/test/certdata/")
+NOT_ORDINARY = ("/idlelib/", "/tests/security/", "/palazzo/bench/", "/test/certdata/")
 """`idlelib` is not installed everywhere; the other two contain secrets intentionally."""
 
 
