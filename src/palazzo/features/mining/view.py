@@ -80,7 +80,7 @@ def show_timing(screen: Screen, result: MineResult) -> None:
     screen.say((f"{result.took_s:,.1f} s{vectors}", "dim"))
     if result.note:
         screen.say((result.note, "yellow"))
-    elif result.pending:
+    elif result.pending and result.items:
         screen.say(
             (
                 f"Searchable by keyword now; {count_noun(result.pending, 'passage')} will soon be searchable "
