@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,15 @@ def write(path: Path, name: str, text: str) -> Value:
 
 
 def with_value(path: Path, text: str, key: Key, value: Value) -> str:
-    """Return the text of the file at `path` with a setting's value changed.
+    """Return the text of the file at `path` with a setting's value changed, and without lines under its aliases.
 
-    Raises UsageError if the text is not TOML, or cannot be edited safely.
+    A line under an alias could otherwise hide the new value. Raises UsageError if the text is not TOML, or cannot be
+    edited safely.
     """
-    new_text = _edit_text(text, key.name, _toml(value))
-    if not _says(new_text, _with(_parse_toml(path, text), key.name, value)):
+    aliases = [alias for alias, (name, _) in ALIASES.items() if name == key.name]
+    values = {name: old for name, old in _parse_toml(path, text).items() if name not in aliases}
+    new_text = _edit_text(_without_lines(text, aliases), key.name, _toml(value))
+    if not _says(new_text, _with(values, key.name, value)):
         raise UsageError(
             f"{path} has a shape that cannot be edited safely; set `{key.name} = {_toml(value)}` there by hand."
         )
@@ -123,6 +127,12 @@ def _edit_text(text: str, name: str, value: str) -> str:
     return _insert_line(
         lines, len(lines), f"\n[{table}]\n{key} = {value}\n" if lines else f"[{table}]\n{key} = {value}\n"
     )
+
+
+def _without_lines(text: str, names: Sequence[str]) -> str:
+    """Return the text without the lines that set these names."""
+    numbers = {line_of(text, name) for name in names}
+    return "".join(line for n, line in enumerate(text.splitlines(keepends=True), 1) if n not in numbers)
 
 
 def _insert_line(lines: list[str], at: int, new: str) -> str:

@@ -15,6 +15,9 @@ from typing import Any
 
 _PROGRAMS = ("palazzo", "palazzo.exe", "palazzo.cmd")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?(?:\.exe)?")
+FORMER_MODULE = "palazzo.cli"
+"""The former name of the module `palazzo`; `python -m` still starts Palazzo by it."""
+_MODULES = ("palazzo", FORMER_MODULE)
 _OPTIONS = ("--palace", "--profile", "--toolset")
 
 
@@ -92,7 +95,7 @@ def _program(line: Sequence[str]) -> int:
     if line and _PYTHON.fullmatch(base(line[0])):
         for n, word in enumerate(line[1:-1], 1):
             if word == "-m":
-                return n + 2 if line[n + 1] == "palazzo" else 0
+                return n + 2 if line[n + 1] in _MODULES else 0
             if not word.startswith("-"):
                 return 0
     return 0
