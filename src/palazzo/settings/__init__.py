@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.settings import setting_layers
-from palazzo.settings.setting_keys import ALIASES, BY_NAME, KEYS, Key, Value, read
+from palazzo.settings.setting_keys import ALIASES, BY_NAME, KEYS, Key, Layer, Value, read
 from palazzo.settings.setting_layers import SettingEntry, Source
 
-__all__ = ["KEYS", "Effective", "Key", "Settings", "Value", "load"]
+__all__ = ["KEYS", "AliasUse", "Effective", "Key", "Settings", "Value", "alias_uses", "load"]
 
 _LONGEST_LINE = 300
 """The most characters of a message about a settings file, which every command shows."""
@@ -70,12 +70,20 @@ class Settings:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class AliasUse:
+    """An alias that a layer sets, where it does, and the key and the value that it stands for."""
+
+    layer: Layer
+    alias: str
+    origin: str
+    key: Key
+    value: Value
+
+
 def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> Settings:
     """Read every layer. `project` is the root of the current project, if there is one. Never raises."""
-    sources = [setting_layers.user_file(user_file)]
-    if project is not None:
-        sources += [setting_layers.project_file(project), setting_layers.person_file(project)]
-    sources.append(setting_layers.environment(variables))
+    sources = _read_sources(user_file, project, variables)
     values = {key.name: Effective(key, key.default, "default") for key in KEYS}
     problems: list[str] = []
     by_file: list[str] = []
@@ -87,6 +95,33 @@ def load(user_file: Path, project: Path | None, variables: Mapping[str, str]) ->
         problems += source_problems
         by_file += _in_one_line(source_problems)
     return Settings(values, tuple(problems), tuple(by_file))
+
+
+def alias_uses(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> list[AliasUse]:
+    """Return every alias that a layer sets to a valid value. Never raises."""
+    sources = _read_sources(user_file, project, variables)
+    uses = (_alias_use(source.layer, entry) for source in sources for entry in source.entries)
+    return [use for use in uses if use is not None]
+
+
+def _alias_use(layer: Layer, entry: SettingEntry) -> AliasUse | None:
+    """Return the alias that an entry sets; None if the entry has no alias, or has no effect."""
+    if entry.name not in ALIASES:
+        return None
+    name, meanings = ALIASES[entry.name]
+    key = BY_NAME[name]
+    try:
+        value = _resolve_alias(meanings, entry.value)
+    except ValueError:
+        return None
+    return AliasUse(layer, entry.name, entry.origin, key, value) if layer in key.layers else None
+
+
+def _read_sources(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> list[Source]:
+    sources = [setting_layers.user_file(user_file)]
+    if project is not None:
+        sources += [setting_layers.project_file(project), setting_layers.person_file(project)]
+    return [*sources, setting_layers.environment(variables)]
 
 
 def _in_one_line(problems: list[str]) -> list[str]:

@@ -124,16 +124,20 @@ _TRUST_TROUBLE = Trouble(
 )
 
 
+INSPECTED_HOSTS = (
+    (CLAUDE_CODE, host_files.claude_code, "claude"),
+    (CODEX, host_files.codex, "codex"),
+    (OPENCODE, install_opencode.files_of, "opencode"),
+    (PI, install_pi.files_of, "pi"),
+)
+"""Each host's entries, the function that returns its files, and its program."""
+
+
 def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, ...]:
     """Return Palazzo's state in each installed host; without `try_out` nothing is started."""
     futures = []
     with ThreadPoolExecutor() as pool:  # each waits for programs of its own
-        for host_spec, files_of, program in (
-            (CLAUDE_CODE, host_files.claude_code, "claude"),
-            (CODEX, host_files.codex, "codex"),
-            (OPENCODE, install_opencode.files_of, "opencode"),
-            (PI, install_pi.files_of, "pi"),
-        ):
+        for host_spec, files_of, program in INSPECTED_HOSTS:
             own = files_of(context.variables)
             path = shutil.which(program, path=context.variables.get("PATH", ""))
             if own.directory.is_dir() or path is not None:
@@ -196,7 +200,7 @@ def _of_its_kind(
     """Yield troubles that only this host can have."""
     if host_spec is OPENCODE:
         for scope, wrong in install_opencode.find_outdated_plugins(own, project):
-            yield Trouble("incomplete", wrong, _make_reinstall_command(context, host_spec, scope) if scope else _REPAIR)
+            yield Trouble("incomplete", wrong, make_reinstall_command(context, host_spec, scope) if scope else _REPAIR)
     elif host_spec is PI:
         for is_whole, wrong in install_pi.find_outdated_extension(own):
             yield Trouble(
@@ -214,13 +218,13 @@ def _of_its_kind(
         line = entry_matcher.status_line(host_settings.setting(settings, "statusLine"))
         if line is not None and not _is_there(context, line.program[0]):
             why = f"the status line starts {line.program_text}, which does not exist"
-            yield Trouble("silent", why, _make_reinstall_command(context, host_spec, "user"))
+            yield Trouble("silent", why, make_reinstall_command(context, host_spec, "user"))
         if host_settings.setting(settings, "disableAllHooks") is True:
             yield Trouble("off", f"`disableAllHooks` is true in {own.hooks}", "set it to false there")
 
 
 def _make_mend_command(context: Context, host_spec: HostHooks, host_state: _HostState) -> str:
-    return _make_reinstall_command(context, host_spec, "project" if {*host_state.scopes} == {"project"} else "user")
+    return make_reinstall_command(context, host_spec, "project" if {*host_state.scopes} == {"project"} else "user")
 
 
 def _is_there(context: Context, program: str) -> bool:
@@ -273,7 +277,7 @@ def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostF
     for scope, files in (("user", own), ("project", project)):
         if scope == "project" and files.hooks == own.hooks:
             continue
-        reinstall_command = _make_reinstall_command(context, host_spec, scope)
+        reinstall_command = make_reinstall_command(context, host_spec, scope)
         ours = _read_entries(files.hooks, _hooks_of(host_spec), troubles)
         read = [(handler, launch) for handler, launch in ours if handler.is_read]
         if read:
@@ -285,7 +289,7 @@ def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostF
                 lines.setdefault(_line(handler.value), reinstall_command)
             if host_spec is PI:  # its extension starts the server itself
                 servers.setdefault((*launch.program, "mcp", *launch.options), reinstall_command)
-        for name, entry in _read_entries(files.servers, _servers_of(host_spec), troubles):
+        for name, entry in _read_entries(files.servers, servers_of(host_spec), troubles):
             if (launch := entry_matcher.server(entry)) is not None:
                 mend = f"change '{name}' in {files.servers}" if host_spec is PI else reinstall_command
                 servers.setdefault(tuple(entry_matcher.words(entry)), mend)
@@ -309,7 +313,7 @@ def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostF
     )
 
 
-def _make_reinstall_command(context: Context, host_spec: HostHooks, scope: str) -> str:
+def make_reinstall_command(context: Context, host_spec: HostHooks, scope: str) -> str:
     """Return the command that writes the entries again; for a project's files, it runs in the project."""
     option = " --project" if scope == "project" else ""
     return _at(context, scope, f"palazzo install {host_spec.host}{option}")
@@ -334,7 +338,8 @@ def _hooks_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[Handler, O
     return lambda text: host_settings.our_hooks(text, host_spec.host)
 
 
-def _servers_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[str, Any]]]:
+def servers_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[str, Any]]]:
+    """Return the function that reads the name and entry of each MCP server from the text of a host's settings."""
     if host_spec is OPENCODE:
         return opencode_settings.servers
     if host_spec is PI:

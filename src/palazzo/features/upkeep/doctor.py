@@ -18,7 +18,7 @@ import palazzo
 from palazzo import __version__
 from palazzo.client import startup
 from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
-from palazzo.features.upkeep import doctor_fixes, doctor_processing
+from palazzo.features.upkeep import doctor_fixes, doctor_old_names, doctor_processing
 from palazzo.features.upkeep.doctor_fixes import FixResult
 from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.operation import About, Operation
@@ -303,9 +303,8 @@ def _sync(context: Context) -> Iterator[Diagnosis]:
             f"palazzo sync now {failed_remote.name}",
         )
     for refusal in automatic_sync.refusals(context):
-        if any(refusal.reason in remote.failure for remote in failed):
-            continue
-        yield Diagnosis("sync", False, f"with '{refusal.remote}': {refusal.reason}", "palazzo sync devices")
+        if not any(refusal.reason in remote.failure for remote in failed):
+            yield Diagnosis("sync", False, f"with '{refusal.remote}': {refusal.reason}", "palazzo sync devices")
 
 
 def _settings(context: Context) -> Iterator[Diagnosis]:
@@ -437,6 +436,7 @@ _LOOKS: tuple[Callable[[Context], Iterator[Diagnosis]], ...] = (
     _switched_off,
     _optional,
     _hosts,
+    doctor_old_names.find_old_names,
 )
 
 OPERATION = Operation(
