@@ -193,7 +193,7 @@ def test_a_file_knows_its_sessions_what_was_decided_and_the_notes_on_it(context:
     ]
     (decision,) = result.decisions
     assert "cart.py rounds half up" in decision.text
-    assert (decision.names_file, decision.trust) == (True, "user")
+    assert (decision.links, decision.trust) == (("names the file",), "user")
     (note,) = result.notes
     assert (note.text, note.filed_as, note.freshness, note.lines) == (
         "Totals are decimal.",

@@ -106,6 +106,11 @@ class Checkout:
             return CitationStatus("gone") if file == "missing" else _SKIPPED_STATUS
         return replace(_compare_file(anchor, file), path=path)
 
+    def read_lines(self, path: str) -> Sequence[str]:
+        """Return the current lines of a file; none if it is missing, unreadable or too large to be searched."""
+        file = self._file(path) if _names_a_file(path) else "missing"
+        return file.lines if isinstance(file, _File) and file.is_searched else ()
+
     def says_plenty(self, status: CitationStatus) -> bool:
         """Return whether a citation's current lines are too distinctive to be in another file by chance."""
         file = self._file(status.path)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from palazzo.errors import UsageError
 from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, read_scope, widening_options
@@ -15,23 +16,24 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.branch_labels import Checkout
+    from palazzo.features.branches.branch_labels import BranchStatus, Checkout
+    from palazzo.features.code.edit_texts import EditText
+    from palazzo.features.code.line_origin import LineAttribution
+    from palazzo.features.code.linked_decisions import LinkedDecision
     from palazzo.model import Anchor
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
-    from palazzo.store.digest_rows import DigestLine
     from palazzo.store.file_touches import FileTouch
     from palazzo.store.write_contexts import CommitPlace
 
 _PLACE = re.compile(r"(?P<path>.+?):L?(?P<line>[1-9]\d{0,8})", re.DOTALL)
+Certainty = Literal["sure", "likely", "weak", ""]
 _HOWS: tuple[AnchorKind, ...] = ("edited", "read", "mentioned")
 """The order in which a session's ways to touch a file are listed."""
 _MOST_FILES = 20
 """Maximum number of files that one ending of a path may mean in an error message."""
 _MOST_COMPARED = 400
 """Maximum number of citations whose lines are located in the file of today, the newest."""
-_SHORTEST_STEM = 5
-"""Minimum letters of a file name without its extension that name the file by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class FileSession:
     """A session that touched the file. `how` is edited, read, mentioned; `lines` are the edited lines, if known.
 
     Lines are those of today if they were found in the file, else those of that time. `drawer` is the newest one
-    that touched the file.
+    that touched the file. For a line, `reason` says how an edit concerns it, and `certainty` how sure that is.
     """
 
     session: str
@@ -65,11 +67,13 @@ class FileSession:
     branch: str
     label: str
     drawer: str
+    certainty: Certainty = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FileDecision:
-    """A decision from a session's digest. `names_file` is false if it only stands in an exchange about the file."""
+    """A decision from a session's digest. `links` say how it is connected with the file, the closest link first."""
 
     id: str
     session: str
@@ -77,7 +81,7 @@ class FileDecision:
     at: Micros
     by: str
     text: str
-    names_file: bool
+    links: tuple[str, ...]
     trust: str
 
 
@@ -101,10 +105,11 @@ class FileNote:
 
 @dataclass(frozen=True, slots=True)
 class BlameResult:
-    """What is known about a file, newest first; decisions that name it come first. `wing` is null for all wings.
+    """What is known about a file, newest first; decisions most connected first. `wing` is null for all wings.
 
-    `path` is relative to the root of the project. `total` counts the sessions before the limit. With a line,
-    `unlocated` counts other sessions that edited the file at lines that are not known.
+    `path` is relative to the root of the project. `total` counts the sessions before the limit. With a line, the
+    session that wrote it comes first if an edit's text shows it: `line_text` is that text, else `unattributed` says
+    why not; `unlocated` counts other sessions that edited the file at lines that are not known.
     """
 
     path: str
@@ -115,36 +120,41 @@ class BlameResult:
     notes: tuple[FileNote, ...]
     total: int
     unlocated: int = 0
+    line_text: str = ""
+    unattributed: str = ""
     advice: Annotated[str, PERSON_ONLY] = ""
 
 
 def blame(context: Context, request: BlameRequest) -> BlameResult:
     """Show which sessions read or edited a file, what was decided about it, and the notes that cite it.
 
-    With a line, show only what concerns that line: edits are followed to where their lines are now.
+    With a line, show only what concerns that line. Its present text is looked for in what sessions wrote; edits are
+    followed to where their lines are now.
     """
     scope = read_scope(context, request)
     palace = context.reading()
     palace.follow_anchors()
     palace.follow_digests(lambda done, total: context.report("digesting sessions", done, total))
-    palace.follow_mentions(context.settings.flag("entities"))
     with palace.database.snapshot() as connection:
         place = _find_place(context, connection, request.path, scope)
         history = _History(context, connection, scope, place)
         sessions = history.sessions()
-        decisions = history.decisions()
+        decisions = history.decisions(request.limit)
         notes = history.notes(request.limit)
         unlocated = history.count_unlocated()
+        attribution = history.line_attribution
     has_any = sessions or decisions or notes
     return BlameResult(
         path=place.path,
         line=place.line,
         wing=scope.wing,
         sessions=tuple(sessions[: request.limit]),
-        decisions=tuple(decisions[: request.limit]),
+        decisions=tuple(decisions),
         notes=tuple(notes),
         total=len(sessions),
         unlocated=unlocated,
+        line_text=attribution.text,
+        unattributed=attribution.obstacle,
         advice="" if has_any else _advice(request, scope, place, unlocated),
     )
 
@@ -212,27 +222,60 @@ class _History:
 
         self._context, self._connection, self._scope, self._place = context, connection, scope, place
         self._checkout: Checkout = Checkout(context)
-        self._edits_somewhere: list[FileTouch] = []
         touches = file_touches.of_paths(connection, place.names, scope.wings, scope.since, scope.until)
+        self._origins: Mapping[CommitPlace, BranchStatus] = self._checkout.standings(map(_origin, touches))
+        self._every_touch = [touch for touch in touches if not self._checkout.hides(self._origins[_origin(touch)])]
         self._lines = CurrentLines(context, connection)
+        self._edits_somewhere: list[FileTouch] = []
+        self._touches = self._every_touch
         if place.line is not None:
-            self._lines.locate([(touch.anchor, touch.wing) for touch in touches[:_MOST_COMPARED]])
-            self._edits_somewhere = [touch for touch in touches if _is_edit_somewhere(touch.anchor)]
-            touches = [touch for touch in touches if self._concerns_line(touch.anchor)]
-        self._touches = touches
+            self._lines.locate([(touch.anchor, touch.wing) for touch in self._every_touch[:_MOST_COMPARED]])
+            self._edits_somewhere = [touch for touch in self._every_touch if _is_edit_somewhere(touch.anchor)]
+            self._touches = [
+                touch for touch in self._every_touch if self._is_of_origin(touch) or self._concerns_line(touch.anchor)
+            ]
+
+    def _is_of_origin(self, touch: FileTouch) -> bool:
+        origin = self.line_attribution.origin
+        return origin is not None and touch.drawer == origin.edit.touch.drawer
 
     def _concerns_line(self, anchor: Anchor) -> bool:
-        """Return whether a citation concerns the line: its lines contain it, or the whole file was written."""
+        """Return whether a citation concerns the line: its lines contain it, or the whole file was written.
+
+        If it is known which edit wrote the line, the other edits that wrote the whole file do not count.
+        """
         if anchor.first == 0:
-            return anchor.how == "edited" and bool(anchor.digest)
+            return self.line_attribution.origin is None and anchor.how == "edited" and bool(anchor.digest)
         return self._place.line is not None and self._lines.contain(anchor, self._place.line)
 
     def count_unlocated(self) -> int:
         """Return the number of other sessions that edited the file at lines that are not known."""
         return len({touch.session for touch in self._edits_somewhere} - {touch.session for touch in self._touches})
 
+    # --- the line ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _edits(self) -> Sequence[EditText]:
+        from palazzo.features.code.edit_texts import read_edits
+
+        return read_edits(self._connection, self._every_touch, self._place.names)
+
+    @cached_property
+    def line_attribution(self) -> LineAttribution:
+        """Which edit wrote the line; empty if no line was given."""
+        from palazzo.features.code.line_origin import LineAttribution, attribute_line
+
+        if self._place.line is None:
+            return LineAttribution()
+        is_own = self._scope.wing in (None, self._context.home)
+        lines = self._lines.read_file(self._place.path) if is_own else ()
+        own_edits = [edit for edit in self._edits if edit.touch.wing == self._context.home]
+        return attribute_line(lines, self._place.line, own_edits)
+
+    # --- sessions ------------------------------------------------------------------------------------------
+
     def sessions(self) -> list[FileSession]:
-        """Return the sessions that touched the file, newest first, without those of hidden branches."""
+        """Return the sessions that touched the file: first the one that wrote the line, then the newest."""
         from palazzo.archive.session_titles import shown_titles
         from palazzo.store import source_rows
 
@@ -241,17 +284,20 @@ class _History:
             touches_by_session.setdefault(touch.session, []).append(touch)
         sources = source_rows.read_sources(self._connection, {touch.source for touch in self._touches})
         titles = shown_titles(self._connection, {row: source.title for row, source in sources.items()})
-        origins = self._checkout.standings(_origin(touches[0]) for touches in touches_by_session.values())
-        return [
-            self._session(touches, titles[touches[0].source], origins[_origin(touches[0])].label)
-            for touches in touches_by_session.values()
-            if not self._checkout.hides(origins[_origin(touches[0])])
-        ]
+        views = [self._session(touches, titles[touches[0].source]) for touches in touches_by_session.values()]
+        return sorted(views, key=lambda view: view.session != self._origin_session)
 
-    def _session(self, touches: Sequence[FileTouch], title: str, label: str) -> FileSession:
+    @property
+    def _origin_session(self) -> str:
+        origin = self.line_attribution.origin
+        return "" if origin is None else origin.edit.touch.session
+
+    def _session(self, touches: Sequence[FileTouch], title: str) -> FileSession:
         newest = touches[0]
         hows = {touch.anchor.how for touch in touches}
         edits = [touch.anchor for touch in touches if touch.anchor.how == "edited"]
+        certainty, reason = self._connection_with_line(newest.session, edits)
+        origin = self.line_attribution.origin
         return FileSession(
             session=newest.session,
             host=newest.host,
@@ -261,57 +307,53 @@ class _History:
             how=tuple(how for how in _HOWS if how in hows),
             lines=self._lines.names(edits),
             branch=newest.branch,
-            label=label,
-            drawer=newest.uid,
+            label=self._origins[_origin(newest)].label,
+            drawer=origin.edit.touch.uid if origin and newest.session == self._origin_session else newest.uid,
+            certainty=certainty,
+            reason=reason,
         )
 
-    def decisions(self) -> list[FileDecision]:
-        """Return the decisions about the file: first those that name it, then those of exchanges that changed it."""
-        from palazzo.store import digest_rows, drawers, file_touches
+    def _connection_with_line(self, session: str, edits: Sequence[Anchor]) -> tuple[Certainty, str]:
+        """Return how sure it is that a session's edits made the line what it is, and why."""
+        if self._place.line is None or not edits:
+            return "", ""
+        origin = self.line_attribution.origin
+        if origin is not None and session == self._origin_session:
+            return "sure" if origin.is_certain else "likely", origin.act
+        if any(self._lines.are_located(anchor) for anchor in edits):
+            return "likely", "wrote lines around it, which are unchanged"
+        if any(anchor.first > 0 for anchor in edits):
+            return "weak", "edited lines with this number at that time"
+        return "weak", "wrote the whole file"
 
-        rows = {touch.drawer for touch in self._touches if touch.anchor.how in ("edited", "mentioned")}
-        turns = file_touches.turns_of(self._connection, rows)
-        rows = {drawer for turn in turns.values() for drawer in turn}
-        if self._place.line is None:
-            rows |= self._drawers_with_name()
-        spans = drawers.spans_of(self._connection, rows)
-        lines = digest_rows.of_items(
-            self._connection, {item for own in spans.values() for item, _, _ in own}, "decided"
-        )
-        views = [
-            self._decision(line)
-            for line in lines
-            if line.wing in self._scope.wings
-            and self._scope.covers(line.said_at)
-            and not (line.is_untrusted and "external" not in self._scope.trusts)
-        ]
-        views.sort(key=lambda view: (not view.names_file, -view.at))
-        return list({" ".join(view.text.split()): view for view in reversed(views)}.values())[::-1]
+    # --- decisions and notes -------------------------------------------------------------------------------
 
-    def _drawers_with_name(self) -> set[int]:
-        """Return the drawers that name the file, by its path or by its last name."""
-        from palazzo.store import mention_rows
-        from palazzo.text.names import fold
+    def decisions(self, limit: int) -> list[FileDecision]:
+        """Return the decisions about the file, those with the closest connection first."""
+        from palazzo.features.code.decision_links import introduced_identifiers, words_of_line
+        from palazzo.features.code.linked_decisions import FileSubject, linked_decisions
 
-        names = {fold(name) for name in (*self._place.names, self._base_name)}
-        return {row.drawer for name in names for row in mention_rows.find_mentions(self._connection, name, "file")}
+        identifiers = introduced_identifiers(self._edits)
+        is_line = self._place.line is not None
+        if is_line:
+            identifiers = words_of_line(identifiers, self.line_attribution.text)
+        subject = FileSubject(self._place.path, self._touches, identifiers, is_line)
+        wings = sorted({touch.wing for touch in self._every_touch} or self._scope.wings)
+        decisions = linked_decisions(self._connection, self._scope, subject, wings, limit)
+        return [self._decision(decision) for decision in decisions]
 
-    @property
-    def _base_name(self) -> str:
-        return self._place.path.rpartition("/")[2]
-
-    def _decision(self, line: DigestLine) -> FileDecision:
+    def _decision(self, decision: LinkedDecision) -> FileDecision:
         from palazzo.store import digest_rows
 
-        quote = line.quote
+        line = decision.line
         return FileDecision(
-            id=digest_rows.drawer_with(self._connection, quote) or quote.item,
+            id=digest_rows.drawer_with(self._connection, line.quote) or line.quote.item,
             session=line.session,
             wing=line.wing,
             at=line.said_at,
             by=line.role,
             text=line.words,
-            names_file=_names_file(line.words, self._base_name),
+            links=tuple(link.label for link in decision.links),
             trust="external" if line.is_untrusted else "user" if line.role == "user" else "agent",
         )
 
@@ -384,13 +426,6 @@ def _origin(touch: FileTouch) -> CommitPlace:
     from palazzo.store.write_contexts import CommitPlace
 
     return CommitPlace(touch.branch, touch.commit, touch.wing)
-
-
-def _names_file(text: str, base_name: str) -> bool:
-    """Return whether a text names a file, with its extension or without it."""
-    stem = base_name.rpartition(".")[0] or base_name
-    names = [base_name, *([stem] if len(stem) >= _SHORTEST_STEM else [])]
-    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE) for name in names)
 
 
 OPERATION = Operation(

@@ -66,18 +66,20 @@ def blame(screen: Screen, result: BlameResult) -> None:
         screen.say((result.advice, "yellow"), wrap_indent=0)
         return
     screen.say((place, "bold cyan"), (f"  {shown_name(result.wing)}" if result.wing else "", "dim"))
+    if result.line_text:
+        screen.say(f"{INDENT}{_short(result.line_text)}", wrap_indent=len(INDENT))
+    if result.unattributed:
+        screen.say((f"{INDENT}Not attributed by its text: {result.unattributed}.", "yellow"), wrap_indent=len(INDENT))
     if result.sessions:
         screen.gap()
         _heading(screen, "Sessions")
     for session in result.sessions:
         _session(screen, session)
-    for heading, named in (("Decided about it", True), ("Decided in exchanges that changed it", False)):
-        decisions = [decision for decision in result.decisions if decision.names_file is named]
-        if decisions:
-            screen.gap()
-            _heading(screen, heading)
-        for decision in decisions:
-            _decision(screen, decision)
+    if result.decisions:
+        screen.gap()
+        _heading(screen, "Decisions")
+    for decision in result.decisions:
+        _decision(screen, decision)
     if result.notes:
         screen.gap()
         _heading(screen, "Notes that cite it")
@@ -95,6 +97,8 @@ def _session(screen: Screen, session: FileSession) -> None:
     lines = f" (lines {', '.join(session.lines)})" if session.lines else ""
     how = ", ".join(f"{how}{lines}" if how == "edited" else how for how in session.how)
     screen.say(f"{INDENT}{_day(session.last_at)}  ", (how, "green" if "edited" in session.how else ""))
+    if session.reason:
+        _facts(screen, f"{session.certainty}: {session.reason}", indent=INDENT * 2)
     title = quoted_name(session.title) if session.title else "untitled"
     _facts(screen, title, indent=INDENT * 2)
     _facts(
@@ -105,6 +109,7 @@ def _session(screen: Screen, session: FileSession) -> None:
 def _decision(screen: Screen, decision: FileDecision) -> None:
     screen.say(f"{INDENT}{_short(decision.text, _LONGEST_NOTE)}", wrap_indent=len(INDENT))
     untrusted = "untrusted" if decision.trust == "external" else ""
+    _facts(screen, ", ".join(decision.links), indent=INDENT * 2)
     _facts(screen, decision.by, _day(decision.at), decision.id[:_ID], untrusted, indent=INDENT * 2)
 
 

@@ -61,7 +61,8 @@ def _session(view: FileSession) -> dict[str, Any]:
         title=plain_name(view.title),
         how=", ".join(view.how),
         lines=", ".join(view.lines),
-        note=view.label,
+        certainty=view.certainty,
+        note="; ".join(filter(None, (view.reason, view.label))),
     )
 
 
@@ -74,7 +75,7 @@ def _decision(view: FileDecision) -> dict[str, Any]:
         who=view.by,
         trust=view.trust,
         text=_short(view.text, _LONGEST_NOTE),
-        note="" if view.names_file else "of an exchange about the file; it does not name it",
+        note=", ".join(view.links),
     )
 
 
@@ -96,7 +97,7 @@ def _note(view: FileNote) -> dict[str, Any]:
 def _blame_line(entry: Mapping[str, Any]) -> str:
     lines = f"lines {entry['lines']}" if "lines" in entry else ""
     session = f"session {entry['session']}" if "session" in entry else ""
-    names = ("host", "how", "who", "trust", "freshness", "note")
+    names = ("host", "how", "certainty", "who", "trust", "freshness", "note")
     parts = [entry["when"], entry["kind"], *(entry.get(name, "") for name in names), lines, session]
     head = f"[{entry['id']}] {' · '.join(filter(None, parts))}"
     words = entry.get("text") or entry.get("title", "")
@@ -111,6 +112,8 @@ def _answer_blame(result: BlameResult, call: CallArguments) -> Answer:
     notice = f"{NOTICE}: {place}{_wing(result.wing)}; {count_noun(result.total, 'session')} touched it."
     if result.unlocated:
         notice += f" {count_noun(result.unlocated, 'more session')} edited the file at lines that are not known."
+    if result.unattributed:
+        notice += f" The line's text is not attributed: {result.unattributed}."
     return rows(notice, "entries", entries, _blame_line)
 
 

@@ -1,0 +1,86 @@
+"""Edit texts: what the recorded edits of one file replaced, and with what, oldest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.index.cut_material import load_unmarked
+from palazzo.index.digest_work import is_declined
+from palazzo.model import Micros
+from palazzo.sessions.file_calls import FileCall, Piece, Reading, Writing, file_calls
+from palazzo.store import drawers
+
+if TYPE_CHECKING:
+    from palazzo.index.cut_rules import CutItem
+    from palazzo.model import Part
+    from palazzo.store.database import Connection
+    from palazzo.store.file_touches import FileTouch
+
+_MOST_TOUCHES = 400
+"""Maximum number of citations whose edits are read, the newest: a file that is edited more often is rare."""
+_REFUSAL_CHARACTERS = 400
+"""Characters at the beginning of a result in which a host says that nothing was changed."""
+
+
+class EditText(NamedTuple):
+    """The text of one edit. `writes_all` says that it wrote the whole file, whose earlier text is not in the call."""
+
+    touch: FileTouch
+    at: Micros
+    pieces: tuple[Piece, ...]
+    writes_all: bool
+
+
+def read_edits(connection: Connection, touches: Iterable[FileTouch], names: Collection[str]) -> list[EditText]:
+    """Return the edits of the file with these names by which sessions touched it, oldest first.
+
+    An edit that failed, of which words were forgotten, or whose text no call contains, is absent.
+    """
+    touch_of_drawer = {touch.drawer: touch for touch in touches if touch.anchor.how == "edited"}
+    newest = [*touch_of_drawer][:_MOST_TOUCHES]
+    touch_of_item: dict[int, FileTouch] = {}
+    for drawer, spans in drawers.spans_of(connection, newest).items():
+        touch_of_item.update((item, touch_of_drawer[drawer]) for item, _, _ in spans)
+    items, _ = load_unmarked(connection, [*touch_of_item])
+    items.sort(key=lambda item: (item.context.created_at, item.ordinal))
+    failed_calls = {call for item in items for call in _failed_calls(item, touch_of_item[item.row].source)}
+    return [
+        EditText(touch_of_item[item.row], Micros(item.context.created_at), _pieces(action), isinstance(action, Writing))
+        for item in items
+        for part in item.parts
+        if part.kind == "tool_call" and (touch_of_item[item.row].source, part.call) not in failed_calls
+        for action in _edits_in(item, part)
+        if _is_named(action.path, names)
+    ]
+
+
+def _edits_in(item: CutItem, part: Part) -> Iterator[FileCall]:
+    """Yield the edits of a call; none if words of it were forgotten."""
+    if any(low < part.end and part.start < high for low, high in item.holes):
+        return
+    for action in file_calls(part.name, item.text[part.start : part.end]):
+        if not isinstance(action, Reading):
+            yield action
+
+
+def _pieces(action: FileCall) -> tuple[Piece, ...]:
+    if isinstance(action, Writing):
+        return (Piece("", action.text, whole=True),)
+    return () if isinstance(action, Reading) else action.pieces
+
+
+def _failed_calls(item: CutItem, source: int) -> Iterator[tuple[int, str]]:
+    for part in item.parts:
+        if part.kind == "tool_result" and part.call:
+            beginning = item.text[part.start : min(part.end, part.start + _REFUSAL_CHARACTERS)]
+            if part.failed or is_declined(beginning):
+                yield source, part.call
+
+
+def _is_named(path: str, names: Collection[str]) -> bool:
+    """Return whether a call's path can be that of the file: one is the end of the other."""
+    plain_path = path.replace("\\", "/").removeprefix("./")
+    return any(
+        plain_path == name or plain_path.endswith(f"/{name}") or name.endswith(f"/{plain_path}") for name in names
+    )

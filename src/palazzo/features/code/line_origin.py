@@ -1,0 +1,98 @@
+"""Line origin: which recorded edit gave one line of a file its present text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.text.cited_lines import says_enough
+
+if TYPE_CHECKING:
+    from palazzo.features.code.edit_texts import EditText
+    from palazzo.sessions.file_calls import Piece
+
+
+class LineOrigin(NamedTuple):
+    """The edit that gave a line its present text, and how. `is_certain` if it added exactly this line."""
+
+    edit: EditText
+    is_certain: bool
+    act: str
+
+
+class LineAttribution(NamedTuple):
+    """The origin of a line, and its text; without an origin, `obstacle` says why, as a clause."""
+
+    origin: LineOrigin | None = None
+    text: str = ""
+    obstacle: str = ""
+
+
+def attribute_line(lines: Sequence[str], number: int, edits: Iterable[EditText]) -> LineAttribution:
+    """Return which edit wrote a line of a file, given its lines of today and its recorded edits, oldest first.
+
+    The text of a line without an origin is not returned: a text that is only in the file may be a secret.
+    """
+    if not lines:
+        return LineAttribution(obstacle="the current project has no such file that can be read")
+    if obstacle := _obstacle(lines, number):
+        return LineAttribution(obstacle=obstacle)
+    origin = find_origin(lines[number - 1], edits)
+    if origin is None:
+        return LineAttribution(obstacle="no recorded edit has its text")
+    return LineAttribution(origin, lines[number - 1].strip())
+
+
+def normalize_line(line: str) -> str:
+    """Return a line with single blanks, as lines are compared."""
+    return " ".join(line.split())
+
+
+def _obstacle(lines: Sequence[str], number: int) -> str:
+    """Return why the text of a line does not identify it, as a clause; '' if it does."""
+    if number > len(lines):
+        return f"the file has only {len(lines):,} lines"
+    line = normalize_line(lines[number - 1])
+    if not line:
+        return "it is empty"
+    if not says_enough([line]):
+        return "it is too short to be recognised"
+    count = sum(normalize_line(other) == line for other in lines)
+    return f"the file has {count:,} lines like it" if count > 1 else ""
+
+
+def find_origin(line: str, edits: Iterable[EditText]) -> LineOrigin | None:
+    """Return the origin of a line, given the edits of its file, oldest first.
+
+    An edit that only repeats the line is not its origin, nor is an edit before the line was last removed.
+    """
+    text = normalize_line(line)
+    origin: LineOrigin | None = None
+    for edit in edits:
+        for piece in edit.pieces:
+            origin = _origin_after(origin, edit, piece, text)
+    return origin
+
+
+def _origin_after(origin: LineOrigin | None, edit: EditText, piece: Piece, text: str) -> LineOrigin | None:
+    """Return the origin of a line after one more piece of an edit."""
+    new_lines = _normalized_lines(piece.new)
+    if edit.writes_all:
+        if text not in new_lines:
+            return None
+        return origin or LineOrigin(edit, False, "wrote the whole file, with this line")
+    old_lines = _normalized_lines(piece.old)
+    if text in new_lines:
+        return origin if text in old_lines else LineOrigin(edit, True, "wrote this line")
+    if not piece.whole and any(_is_part(end, text, piece.old) for end in (new_lines[0], new_lines[-1])):
+        return LineOrigin(edit, False, "changed a part of this line")
+    return None if text in old_lines else origin
+
+
+def _is_part(end: str, text: str, old: str) -> bool:
+    """Return whether an end of a new text is a part of a line that is distinctive and was not there before."""
+    return end in text and says_enough([end]) and end not in normalize_line(old)
+
+
+def _normalized_lines(text: str) -> list[str]:
+    return [normalize_line(line) for line in text.split("\n")]
