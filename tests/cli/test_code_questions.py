@@ -21,7 +21,18 @@ def mined(palazzo: Command, home: Path) -> Command:
 
 def test_a_file_says_which_sessions_edited_it(mined: Command) -> None:
     told = mined.json("blame", "README.ja.md")
-    assert set(told) == {"path", "line", "wing", "sessions", "decisions", "notes", "total", "unlocated", "line_text", "unattributed"}
+    assert set(told) == {
+        "path",
+        "line",
+        "wing",
+        "sessions",
+        "decisions",
+        "notes",
+        "total",
+        "unlocated",
+        "line_text",
+        "unattributed",
+    }
     assert {session["host"] for session in told["sessions"]} == {"claude-code", "codex"}
     assert told["total"] == len(told["sessions"])
     for session in told["sessions"]:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.index.cut_material import load_unmarked
-from palazzo.index.digest_work import is_declined
 from palazzo.model import Micros
 from palazzo.sessions.file_calls import FileCall, Piece, Reading, Writing, file_calls
 from palazzo.store import drawers
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 _MOST_TOUCHES = 400
 """Maximum number of citations whose edits are read, the newest: a file that is edited more often is rare."""
-_REFUSAL_CHARACTERS = 400
-"""Characters at the beginning of a result in which a host says that nothing was changed."""
 
 
 class EditText(NamedTuple):
@@ -35,24 +32,28 @@ class EditText(NamedTuple):
 def read_edits(connection: Connection, touches: Iterable[FileTouch], names: Collection[str]) -> list[EditText]:
     """Return the edits of the file with these names by which sessions touched it, oldest first.
 
-    An edit that failed, of which words were forgotten, or whose text no call contains, is absent.
+    An edit of which words were forgotten, or whose text no call contains, is absent. A failed call touched no file.
     """
     touch_of_drawer = {touch.drawer: touch for touch in touches if touch.anchor.how == "edited"}
-    newest = [*touch_of_drawer][:_MOST_TOUCHES]
-    touch_of_item: dict[int, FileTouch] = {}
-    for drawer, spans in drawers.spans_of(connection, newest).items():
-        touch_of_item.update((item, touch_of_drawer[drawer]) for item, _, _ in spans)
-    items, _ = load_unmarked(connection, [*touch_of_item])
-    items.sort(key=lambda item: (item.context.created_at, item.ordinal))
-    failed_calls = {call for item in items for call in _failed_calls(item, touch_of_item[item.row].source)}
+    touches_of_item: dict[int, list[tuple[int, int, FileTouch]]] = {}
+    for drawer, spans in drawers.spans_of(connection, [*touch_of_drawer][:_MOST_TOUCHES]).items():
+        for item, start, end in spans:
+            touches_of_item.setdefault(item, []).append((start, end, touch_of_drawer[drawer]))
+    items, _ = load_unmarked(connection, [*touches_of_item])
     return [
-        EditText(touch_of_item[item.row], Micros(item.context.created_at), _pieces(action), isinstance(action, Writing))
-        for item in items
+        EditText(touch, Micros(item.context.created_at), _pieces(action), isinstance(action, Writing))
+        for item in sorted(items, key=lambda item: (item.context.created_at, item.ordinal))
         for part in item.parts
-        if part.kind == "tool_call" and (touch_of_item[item.row].source, part.call) not in failed_calls
+        for touch in _touches_of_call(part, touches_of_item[item.row])[:1]
         for action in _edits_in(item, part)
         if _is_named(action.path, names)
     ]
+
+
+def _touches_of_call(part: Part, places: Iterable[tuple[int, int, FileTouch]]) -> list[FileTouch]:
+    """Return the touches in the drawers of a call; each call has drawers of its own."""
+    is_call = part.kind == "tool_call"
+    return [touch for start, end, touch in places if is_call and start < part.end and part.start < end]
 
 
 def _edits_in(item: CutItem, part: Part) -> Iterator[FileCall]:
@@ -68,14 +69,6 @@ def _pieces(action: FileCall) -> tuple[Piece, ...]:
     if isinstance(action, Writing):
         return (Piece("", action.text, whole=True),)
     return () if isinstance(action, Reading) else action.pieces
-
-
-def _failed_calls(item: CutItem, source: int) -> Iterator[tuple[int, str]]:
-    for part in item.parts:
-        if part.kind == "tool_result" and part.call:
-            beginning = item.text[part.start : min(part.end, part.start + _REFUSAL_CHARACTERS)]
-            if part.failed or is_declined(beginning):
-                yield source, part.call
 
 
 def _is_named(path: str, names: Collection[str]) -> bool:

@@ -155,15 +155,19 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         unlocated=unlocated,
         line_text=attribution.text,
         unattributed=attribution.obstacle,
-        advice="" if has_any else _advice(request, scope, place, unlocated),
+        advice="" if has_any else _advice(request, scope, place, unlocated, attribution),
     )
 
 
-def _advice(request: BlameRequest, scope: CodeScope, place: _FilePlace, unlocated: int) -> str:
+def _advice(
+    request: BlameRequest, scope: CodeScope, place: _FilePlace, unlocated: int, attribution: LineAttribution
+) -> str:
     suggestions = [f"the whole file with 'palazzo blame {place.path}'"] if place.line is not None else []
     wider = widening_options(request, scope)
     suggestions += [wider] if wider else []
     subject = f"line {place.line:,} of {place.path}" if place.line is not None else place.path
+    if attribution.obstacle:
+        subject += f" ({attribution.obstacle})"
     if unlocated:
         subject += f" ({count_noun(unlocated, 'session')} edited the file at lines that are not known)"
     advice = f": try {' or '.join(suggestions)}" if suggestions else ""
@@ -321,7 +325,8 @@ class _History:
         if origin is not None and session == self._origin_session:
             return "sure" if origin.is_certain else "likely", origin.act
         if any(self._lines.are_located(anchor) for anchor in edits):
-            return "likely", "wrote lines around it, which are unchanged"
+            certainty: Certainty = "weak" if self.line_attribution.is_compared else "likely"
+            return certainty, "edited lines around it, which are as they were then"
         if any(anchor.first > 0 for anchor in edits):
             return "weak", "edited lines with this number at that time"
         return "weak", "wrote the whole file"

@@ -21,11 +21,15 @@ class LineOrigin(NamedTuple):
 
 
 class LineAttribution(NamedTuple):
-    """The origin of a line, and its text; without an origin, `obstacle` says why, as a clause."""
+    """The origin of a line, and its text; without an origin, `obstacle` says why, as a clause.
+
+    `is_compared` says that the line was compared with the recorded edits.
+    """
 
     origin: LineOrigin | None = None
     text: str = ""
     obstacle: str = ""
+    is_compared: bool = False
 
 
 def attribute_line(lines: Sequence[str], number: int, edits: Iterable[EditText]) -> LineAttribution:
@@ -39,8 +43,8 @@ def attribute_line(lines: Sequence[str], number: int, edits: Iterable[EditText])
         return LineAttribution(obstacle=obstacle)
     origin = find_origin(lines[number - 1], edits)
     if origin is None:
-        return LineAttribution(obstacle="no recorded edit has its text")
-    return LineAttribution(origin, lines[number - 1].strip())
+        return LineAttribution(obstacle="no recorded edit wrote it", is_compared=True)
+    return LineAttribution(origin, lines[number - 1].strip(), is_compared=True)
 
 
 def normalize_line(line: str) -> str:

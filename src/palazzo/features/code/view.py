@@ -94,7 +94,7 @@ def blame(screen: Screen, result: BlameResult) -> None:
 
 
 def _session(screen: Screen, session: FileSession) -> None:
-    lines = f" (lines {', '.join(session.lines)})" if session.lines else ""
+    lines = f" ({_lines(session.lines)})" if session.lines else ""
     how = ", ".join(f"{how}{lines}" if how == "edited" else how for how in session.how)
     screen.say(f"{INDENT}{_day(session.last_at)}  ", (how, "green" if "edited" in session.how else ""))
     if session.reason:
@@ -106,6 +106,11 @@ def _session(screen: Screen, session: FileSession) -> None:
     )
 
 
+def _lines(ranges: Sequence[str]) -> str:
+    is_one = len(ranges) == 1 and ranges[0].isdigit()
+    return f"line {ranges[0]}" if is_one else f"lines {', '.join(ranges)}"
+
+
 def _decision(screen: Screen, decision: FileDecision) -> None:
     screen.say(f"{INDENT}{_short(decision.text, _LONGEST_NOTE)}", wrap_indent=len(INDENT))
     untrusted = "untrusted" if decision.trust == "external" else ""
@@ -115,7 +120,7 @@ def _decision(screen: Screen, decision: FileDecision) -> None:
 
 def _note(screen: Screen, note: FileNote) -> None:
     screen.say(f"{INDENT}{_short(note.text, _LONGEST_NOTE)}", wrap_indent=len(INDENT))
-    lines = f"lines {', '.join(note.lines)}" if note.lines else ""
+    lines = _lines(note.lines) if note.lines else ""
     untrusted = "untrusted" if note.trust == "external" else ""
     superseded = "superseded" if note.is_superseded else ""
     facts = note.author, note.filed_as, _day(note.at), lines, note.id[:_ID], note.label, untrusted, superseded
