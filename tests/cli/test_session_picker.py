@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,66 +15,20 @@ from tests.cli.test_sessions import FIXTURES, LONG, write_session
 
 if sys.platform == "win32":
     pytest.skip("there are no pseudo-terminals", allow_module_level=True)
-import fcntl
-import pty
-import struct
-import termios
+from tests.cli.terminal import Terminal, program_at_terminal
 
 from palazzo.faces.cli.session_picker import Choice, PickerState, Row, draw, split_keys
 
-DEADLINE = 60.0
 ROWS = [Row(f"id{n}", f"line {n}", f"{n}", f"line {n} {'cart' if n == 7 else ''}") for n in range(30)]
-
-
-class Terminal:
-    """A program in a terminal of a size."""
-
-    def __init__(self, ours: int, process: subprocess.Popen[bytes]) -> None:
-        self._ours, self.process = ours, process
-        self.output = ""
-
-    def wait_for(self, text: str) -> str:
-        """Wait until a text is shown; return all that was shown since the last call."""
-        end = time.monotonic() + DEADLINE
-        while text not in self.output:
-            assert time.monotonic() < end, self.output
-            try:
-                self.output += os.read(self._ours, 65_536).decode()
-            except OSError:  # the program has ended
-                break
-        shown, self.output = self.output, ""
-        assert text in shown, shown
-        return shown
-
-    def press(self, keys: str) -> None:
-        """Type."""
-        os.write(self._ours, keys.encode())
-
-    def modes(self) -> list[object]:
-        """Return how the terminal is set."""
-        return termios.tcgetattr(self._ours)[:4]
-
-    def end(self) -> int:
-        """Return the exit code."""
-        return self.process.wait(DEADLINE)
 
 
 @contextmanager
 def terminal(home: Path, *arguments: str, columns: int = 80, lines: int = 24, **variables: str) -> Iterator[Terminal]:
     """Run the command in a terminal."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    given = {"HOME": str(home), "TERM": "xterm-256color", **variables}
-    with subprocess.Popen(
-        [sys.executable, "-m", "palazzo.faces.cli", *arguments],
-        stdin=theirs, stdout=theirs, stderr=theirs, env=environment(given), cwd=home, start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            yield Terminal(ours, process)
-        finally:
-            os.close(theirs)
-            process.kill()
-            os.close(ours)
+    given = environment({"HOME": str(home), "TERM": "xterm-256color", **variables})
+    command = [sys.executable, "-m", "palazzo.faces.cli", *arguments]
+    with program_at_terminal(command, home, given, columns, lines) as screen:
+        yield screen
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -108,36 +107,24 @@ def test_a_problem_in_a_settings_file_is_told(owner: User) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("rows", [50, 8])
 def test_a_terminal_gets_the_same_in_colour_and_a_long_answer_is_paged(owner: User, rows: int) -> None:
-    shown = [at_terminal(owner, options, rows) for options in (THIN, FULL)]
+    shown = [search_at_terminal(owner, options, rows) for options in (THIN, FULL)]
     assert shown[0] == shown[1]
     assert "8443" in shown[0]
     assert ("PAGED" in shown[0]) == (rows == 8)
 
 
-def at_terminal(user: User, options: tuple[str, ...], rows: int) -> str:
-    import fcntl
-    import pty
-    import struct
-    import termios
+def search_at_terminal(user: User, options: tuple[str, ...], rows: int) -> str:
+    from tests.cli.terminal import program_at_terminal
 
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
     pager = user.home / "pager"
     pager.write_text("#!/bin/sh\necho PAGED\ncat\n")
     pager.chmod(0o755)
     command = [sys.executable, *options, str(MAIN), "search", QUERY, "--explain", "--palace", str(user.palace)]
     size = {"COLUMNS": "80", "LINES": str(rows)}
     variables = {**user.variables, **size, "TERM": "xterm-256color", "PALAZZO_PAGER": str(pager)}
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=variables, cwd=user.home):
-        os.close(theirs)
-        output = bytearray()
-        try:
-            while part := os.read(ours, 65_536):
-                output += part
-        except OSError:  # the other end is closed
-            pass
-    os.close(ours)
-    return "\n".join(line for line in output.decode().splitlines() if " ms" not in line)
+    with program_at_terminal(command, user.home, variables, columns=80, lines=rows) as screen:
+        _, shown = screen.wait_for_end()
+    return "\n".join(line for line in shown.splitlines() if " ms" not in line)
 
 
 def test_a_reader_that_has_gone_is_no_error(owner: User) -> None:
