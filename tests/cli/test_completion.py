@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def test_values_of_fixed_choices_and_files_are_completed(palazzo: Command) -> No
     assert "claude-code" in completed(palazzo, "install", "")
     assert completed(palazzo, "feed", "") == list(host_histories.HOSTS)
     assert completed(palazzo, "settings", "set", "save_i") == ["save_interval"]
-    assert completed(palazzo, "mine", "") == [":files"]
+    assert completed(palazzo, "mine", "") == completed(palazzo, "mine", "--palace=x") == [":files"]
     assert completed(palazzo, "search", "wor") == []
 
 
@@ -63,19 +63,55 @@ def test_a_name_that_a_shell_would_run_is_not_offered(palazzo: Command, monkeypa
     assert completed(palazzo, "search", "port", "--wing", "") == ["shop", "büro"]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_the_script_of_bash_completes(palazzo: Command, home: Path) -> None:
-    script = home / "completion.bash"
-    script.write_text(palazzo("completion", "bash").out)
+def if_installed(shell: str) -> object:
+    missing = sys.platform == "win32" or shutil.which(shell) is None
+    return pytest.param(shell, marks=pytest.mark.skipif(missing, reason=f"{shell} is not installed"))
+
+
+COMPLETED = [
+    ("palazzo kg quer", "[kg] [query]"),
+    ("~/bin/palazzo kg quer", "[kg] [query]"),
+    ("palazzo search x --un", "[search] [x] [--until]"),
+    ("palazzo search --kind no", "[search] [--kind] [note]"),
+    ("palazzo search --kind=no", "[search] [--kind=note]"),
+    ("palazzo search 'a b' --wing sh", "[search] [a b] [--wing] [shop]"),
+    ("palazzo mine two", "[mine] [two words.md]"),
+    ('palazzo mine "two', "[mine] [two words.md]"),
+    ("palazzo mine --palace two", "[mine] [--palace] [two words.md]"),
+    ("palazzo mine --palace=two", "[mine] [--palace=two words.md]"),
+    ("palazzo mine ~/sh", "[mine] [HOME/shop]"),
+    ("palazzo mine nothing", "[mine] [nothing]"),
+]
+"""What is typed before Tab, and the words with which the shell then runs the program."""
+STAND_IN = """#!/bin/sh
+case $1 in __complete | completion) exec {python} -m palazzo "$@" ;; esac
+printf 'ran:'; printf ' [%s]' "$@"; echo .
+"""
+
+
+@pytest.mark.parametrize("shell", [if_installed("bash"), if_installed("zsh"), if_installed("fish")])
+def test_tab_completes_in_the_shell_itself(palazzo: Command, shop: Path, home: Path, shell: str) -> None:
+    from tests.cli.terminal import program_at_terminal
+
     (home / "shop" / "two words.md").write_text("")
-    program = f"{shlex.quote(sys.executable)} -m palazzo"
-    lines = [
-        f'palazzo() {{ {program} "$@"; }}; source {shlex.quote(str(script))}',
-        'COMP_WORDS=(palazzo kg quer); COMP_CWORD=2; _palazzo; echo "${COMPREPLY[@]}"',
-        'COMP_WORDS=(palazzo mine tw); COMP_CWORD=2; _palazzo; echo "${#COMPREPLY[@]} ${COMPREPLY[0]}"',
-    ]
-    done = subprocess.run(["bash", "-c", "\n".join(lines)], capture_output=True, env=environment({}), check=True)
-    assert done.stdout.decode().split("\n")[:2] == ["query", "1 two words.md"]
+    program = home / "bin" / "palazzo"
+    program.parent.mkdir()
+    program.write_text(STAND_IN.format(python=shlex.quote(sys.executable)))
+    program.chmod(0o755)
+    palazzo.json("completion", shell, "--install")
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    variables = environment({"HOME": str(home), "PATH": path, "TERM": "xterm", "LC_ALL": "C.UTF-8"})
+    options = ["--norc", "-i"] if shell == "bash" else ["-i"]
+    with program_at_terminal([shell, *options], home / "shop", variables, columns=250) as screen:
+        if shell == "bash":  # its package of completions, which reads the installed script, may be absent
+            screen.press("source <(palazzo completion bash)\r")
+        screen.press("echo 'shell is' ready\r")
+        screen.wait_for("shell is ready")
+        for typed, words in COMPLETED:
+            screen.press(f"{typed}\t")
+            screen.press("\r")
+            shown = screen.wait_for("].").replace("/].", "].")  # zsh removes the stroke after a directory
+            assert f"ran: {words.replace('HOME', str(home))}." in shown, (typed, shown)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 _BASH = r"""# Completion of palazzo for bash; 'palazzo completion bash' prints it.
 _palazzo() {
-    local line file
+    local line file program=${COMP_WORDS[0]}
+    [[ $program == \~/* ]] && program=$HOME/${program:2}
     COMPREPLY=()
     while IFS= read -r line; do
         if [[ $line == :files ]]; then
@@ -18,7 +19,7 @@ _palazzo() {
         else
             COMPREPLY+=("${line%%$'\t'*}")
         fi
-    done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    done < <("$program" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -F _palazzo palazzo
 """
@@ -26,15 +27,16 @@ complete -F _palazzo palazzo
 _ZSH = r"""#compdef palazzo
 # Completion of palazzo for zsh; 'palazzo completion zsh' prints it.
 _palazzo() {
-    local line
+    local line program=${words[1]/#\~\//$HOME/}
     local -a values
     while IFS= read -r line; do
         if [[ $line == :files ]]; then
+            compset -P '--[^=]#='
             _files
         else
             values+=("${${line//:/\\:}/$'\t'/:}")
         fi
-    done < <("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
+    done < <("$program" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
     (( $#values )) && _describe -t values palazzo values
 }
 if [[ $funcstack[1] == _palazzo ]]; then
@@ -45,17 +47,28 @@ fi
 """
 
 _FISH = r"""# Completion of palazzo for fish; 'palazzo completion fish' prints it.
-function __palazzo_complete
+function __palazzo_ask --description 'Set the values of the last word, once for each line'
+    set -l line (commandline -cp | string collect)
+    test "$line" = "$__palazzo_line"; and return
+    set -g __palazzo_line $line
+    set -g __palazzo_values
     set -l words (commandline -opc) (commandline -ct)
-    for line in ($words[1] __complete $words[2..-1] 2>/dev/null)
-        if test "$line" = ":files"
-            __fish_complete_path (commandline -ct)
-        else
-            echo $line
-        end
-    end
+    set words[1] (string replace -r '^~/' "$HOME/" -- $words[1])
+    type -q -- $words[1]; and set __palazzo_values ($words[1] __complete $words[2..-1] 2>/dev/null)
+end
+function __palazzo_forget --on-event fish_prompt
+    set -e __palazzo_line
+end
+function __palazzo_wants_files
+    __palazzo_ask
+    contains -- :files $__palazzo_values
+end
+function __palazzo_complete
+    __palazzo_ask
+    string match -v -- :files $__palazzo_values
 end
 complete -c palazzo -f -a '(__palazzo_complete)'
+complete -c palazzo -n __palazzo_wants_files -F
 """
 
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}

@@ -36,7 +36,8 @@ def values(words: Sequence[str]) -> list[Value]:
     option, has_value, begun = current.partition("=")
     if has_value and option.startswith("--"):
         return [
-            (f"{option}={value}", text) for value, text in _possible_values(path, arguments, previous, option, begun)
+            (value if value == FILES else f"{option}={value}", text)
+            for value, text in _possible_values(path, arguments, previous, option, begun)
         ]
     if current.startswith("-"):
         return _beginning(_options(path, previous), current)
