@@ -9,6 +9,7 @@ from tests.cli.command import Command, spawn
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TURNS = FIXTURES / "claude-code" / "e8cc7d58-2992-4d51-82f0-f85e91170df2.jsonl"
+TAINTED = FIXTURES / "claude-code" / "2.1.330" / "fe532e01-9804-438f-a6da-df3ae7e1b7a7.jsonl"
 ERROR = "E   AssertionError: expected 200 got 503"
 
 
@@ -41,6 +42,27 @@ def test_a_file_says_which_sessions_edited_it(mined: Command) -> None:
     out = mined("blame", "README.ja.md").out
     assert out.startswith("README.ja.md  shop\n\nSessions\n    2026-")
     assert f"{told['total']} sessions in shop\n" in out
+
+
+def test_a_line_says_which_session_wrote_it(palazzo: Command, home: Path) -> None:
+    palazzo.json("remember", "The shop has a timeout of two seconds.")  # the palace knows the project
+    transcript = home / TAINTED.name
+    transcript.write_text(TAINTED.read_text().replace("/home/dev/acme", str(home / "shop")))
+    palazzo.json("mine", str(transcript), "--wing", "shop")
+    (home / "shop" / "deploy.yaml").write_text("service: unrecorded\nport: 8443\nretries: 5\n}\n")
+    out = palazzo("blame", "deploy.yaml:3").out
+    assert out.startswith("deploy.yaml:3  shop\n    retries: 5\n\nSessions\n")
+    assert "  edited (line 3)\n        likely: wrote this line\n" in out
+    for line, reason in ((4, "it is too short to be recognised"), (1, "no recorded edit wrote it")):
+        assert f"    Not attributed by its text: {reason}.\n" in palazzo("blame", f"deploy.yaml:{line}").out
+    assert "line 9 of deploy.yaml (the file has only 4 lines): try" in palazzo("blame", "deploy.yaml:9").out
+
+
+def test_decisions_say_how_they_are_connected_with_the_file(mined: Command) -> None:
+    out = mined("blame", "gateway.yaml").out
+    assert "\nDecisions\n    " in out
+    facts = "        in the same exchange as an edit, names gateway\n        user  2026-"
+    assert f"    Correction: the gateway port is 8443, not 9443.\n{facts}" in out
 
 
 def test_a_topic_says_which_files_it_touched(mined: Command) -> None:

@@ -34,8 +34,8 @@ def test_an_agent_learns_what_mended_an_error_inside_the_fence(told: Talk) -> No
 
 
 def test_an_agent_learns_what_a_file_a_topic_and_a_program_are_about(told: Talk) -> None:
-    kinds = [entry["kind"] for entry in told.told("blame", path="src/gateway.py")["entries"]]
-    assert kinds == ["decision", "session"]
+    decision, session = told.told("blame", path="src/gateway.py")["entries"]
+    assert (decision["kind"], decision["note"], session["kind"]) == ("decision", "names the file", "session")
     assert [file["path"] for file in told.told("files", topic="the port of the zebra gateway")["files"]] == [
         "src/gateway.py"
     ]

@@ -19,7 +19,7 @@ from palazzo.model import Part
 from palazzo.operations.context import Context
 
 WRAP = "def wrap(text, width, break_long_words=False):"
-FILE = f"import re\n\n\n{WRAP}\n    return None\n\n\ndef other():\n    return None\n"
+FILE = f"import re\n\n\n{WRAP}\n    return None\n\n# end\ndef other():\n    return None\n"
 
 
 @pytest.fixture
@@ -117,18 +117,25 @@ def test_of_a_written_file_it_is_likely_that_it_wrote_the_line(context: Context)
     assert origins(line_4(context)) == [WHOLE]
 
 
+def test_of_a_short_line_it_is_likely_which_edit_wrote_it(context: Context) -> None:
+    file_session(context, replaced(1, "import os", "import re"), "s1")
+    result = blame(context, BlameRequest("src/text.py:1"))
+    assert (origins(result), result.line_text) == ([("s1", "likely", "wrote this line")], "import re")
+
+
 def test_of_an_edit_within_the_line_it_is_likely_that_it_wrote_the_line(context: Context) -> None:
     call = "Edit\nfile_path: src/text.py\nold_string: width):\nnew_string: width, break_long_words=False):"
     file_session(context, [called(1, "Edit", call, "c1"), *replaced(1, "", "")[1:]], "s1")
-    assert origins(line_4(context)) == [PART]
+    result = line_4(context)
+    assert (origins(result), result.line_text) == ([PART], "")  # the rest of the line may be a secret
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (1, "it is too short to be recognised"),
         (2, "it is empty"),
-        (5, "it is too short to be recognised"),
+        (5, "the file has 2 lines like it"),
+        (7, "it is too short to be recognised"),
         (10, "the file has only 9 lines"),
     ],
 )
@@ -145,7 +152,7 @@ def test_a_line_that_is_there_twice_and_a_file_that_is_not_here_say_so(context: 
     file_session(context, replaced(1, OLD, WRAP), "s1")
     assert blame(context, BlameRequest("src/text.py:2")).unattributed == "the file has 2 lines like it"
     file.unlink()
-    assert line_4(context).unattributed == "the current project has no such file that can be read"
+    assert line_4(context).unattributed == "no such file of the current project can be read"
 
 
 def test_the_text_of_a_line_that_no_session_wrote_is_not_shown(context: Context) -> None:

@@ -153,7 +153,7 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         notes=tuple(notes),
         total=len(sessions),
         unlocated=unlocated,
-        line_text=attribution.text,
+        line_text=attribution.recorded_text,
         unattributed=attribution.obstacle,
         advice="" if has_any else _advice(request, scope, place, unlocated, attribution),
     )
@@ -166,10 +166,9 @@ def _advice(
     wider = widening_options(request, scope)
     suggestions += [wider] if wider else []
     subject = f"line {place.line:,} of {place.path}" if place.line is not None else place.path
-    if attribution.obstacle:
-        subject += f" ({attribution.obstacle})"
-    if unlocated:
-        subject += f" ({count_noun(unlocated, 'session')} edited the file at lines that are not known)"
+    unknown = f"{count_noun(unlocated, 'session')} edited the file at lines that are not known" if unlocated else ""
+    if remarks := "; ".join(filter(None, (attribution.obstacle, unknown))):
+        subject += f" ({remarks})"
     advice = f": try {' or '.join(suggestions)}" if suggestions else ""
     return f"Nothing is recorded about {subject}{advice}."
 
@@ -271,9 +270,10 @@ class _History:
 
         if self._place.line is None:
             return LineAttribution()
-        is_own = self._scope.wing in (None, self._context.home)
+        home = self._context.home
+        is_own = home is not None and self._scope.wing in (None, home)
         lines = self._lines.read_file(self._place.path) if is_own else ()
-        own_edits = [edit for edit in self._edits if edit.touch.wing == self._context.home]
+        own_edits = [edit for edit in self._edits if edit.touch.wing == home]
         return attribute_line(lines, self._place.line, own_edits)
 
     # --- sessions ------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,13 +12,22 @@ if TYPE_CHECKING:
     from palazzo.features.code.edit_texts import EditText
     from palazzo.sessions.file_calls import Piece
 
+_FEWEST_WORDS, _FEWEST_LETTERS = 2, 6
+"""The words, and the letters and digits, that a line needs to be compared: `port: 80` has enough, `return` and a brace
+have not. A line with fewer than `says_enough` needs is never certain. Not measured.
+"""
+
 
 class LineOrigin(NamedTuple):
-    """The edit that gave a line its present text, and how. `is_certain` if it added exactly this line."""
+    """The edit that gave a line its present text, and how. `is_certain` if it added this line, which is distinctive.
+
+    With `is_partial`, the edit has only a part of the line.
+    """
 
     edit: EditText
     is_certain: bool
     act: str
+    is_partial: bool = False
 
 
 class LineAttribution(NamedTuple):
@@ -31,14 +41,16 @@ class LineAttribution(NamedTuple):
     obstacle: str = ""
     is_compared: bool = False
 
+    @property
+    def recorded_text(self) -> str:
+        """The text of the line if an edit has all of it: a text that is only in the file may be a secret."""
+        return "" if self.origin is None or self.origin.is_partial else self.text
+
 
 def attribute_line(lines: Sequence[str], number: int, edits: Iterable[EditText]) -> LineAttribution:
-    """Return which edit wrote a line of a file, given its lines of today and its recorded edits, oldest first.
-
-    The text of a line without an origin is not returned: a text that is only in the file may be a secret.
-    """
+    """Return which edit wrote a line of a file, given its lines of today and its recorded edits, oldest first."""
     if not lines:
-        return LineAttribution(obstacle="the current project has no such file that can be read")
+        return LineAttribution(obstacle="no such file of the current project can be read")
     if obstacle := _obstacle(lines, number):
         return LineAttribution(obstacle=obstacle)
     origin = find_origin(lines[number - 1], edits)
@@ -59,7 +71,7 @@ def _obstacle(lines: Sequence[str], number: int) -> str:
     line = normalize_line(lines[number - 1])
     if not line:
         return "it is empty"
-    if not says_enough([line]):
+    if len(re.findall(r"\w+", line)) < _FEWEST_WORDS or sum(map(str.isalnum, line)) < _FEWEST_LETTERS:
         return "it is too short to be recognised"
     count = sum(normalize_line(other) == line for other in lines)
     return f"the file has {count:,} lines like it" if count > 1 else ""
@@ -87,9 +99,9 @@ def _origin_after(origin: LineOrigin | None, edit: EditText, piece: Piece, text:
         return origin or LineOrigin(edit, False, "wrote the whole file, with this line")
     old_lines = _normalized_lines(piece.old)
     if text in new_lines:
-        return origin if text in old_lines else LineOrigin(edit, True, "wrote this line")
+        return origin if text in old_lines else LineOrigin(edit, says_enough([text]), "wrote this line")
     if not piece.whole and any(_is_part(end, text, piece.old) for end in (new_lines[0], new_lines[-1])):
-        return LineOrigin(edit, False, "changed a part of this line")
+        return LineOrigin(edit, False, "changed a part of this line", is_partial=True)
     return None if text in old_lines else origin
 
 
