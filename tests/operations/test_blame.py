@@ -147,6 +147,8 @@ def test_a_line_that_its_text_does_not_identify_says_so(context: Context, line: 
 
 
 def test_a_line_that_is_there_twice_and_a_file_that_is_not_here_say_so(context: Context) -> None:
+    nothing = blame(context, BlameRequest("src/text.py:9999"))
+    assert nothing.advice.startswith("Nothing is recorded about line 9,999 of src/text.py (the file has only 9 lines):")
     file = context.project_root / "src" / "text.py"
     file.write_text(f"{WRAP}\n{WRAP}\n")
     file_session(context, replaced(1, OLD, WRAP), "s1")

@@ -166,8 +166,9 @@ def _advice(
     wider = widening_options(request, scope)
     suggestions += [wider] if wider else []
     subject = f"line {place.line:,} of {place.path}" if place.line is not None else place.path
+    obstacle = "" if attribution.is_compared else attribution.obstacle
     unknown = f"{count_noun(unlocated, 'session')} edited the file at lines that are not known" if unlocated else ""
-    if remarks := "; ".join(filter(None, (attribution.obstacle, unknown))):
+    if remarks := "; ".join(filter(None, (obstacle, unknown))):
         subject += f" ({remarks})"
     advice = f": try {' or '.join(suggestions)}" if suggestions else ""
     return f"Nothing is recorded about {subject}{advice}."
