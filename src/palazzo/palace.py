@@ -39,7 +39,7 @@ from palazzo.derived.cutter import Cutter
 from palazzo.errors import EmbedderUnavailable
 from palazzo.index import passage_embedding, retired_drawers
 from palazzo.index.consumer import follow
-from palazzo.index.embedder import Embedder
+from palazzo.index.embedder import Embedder, TokenEmbedder
 from palazzo.knowledge import undo_actions
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import change_groups, drawer_history, file_scrub, place_rows, schema, tombstones
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from palazzo.index.past_search import PastIndexes
     from palazzo.index.query import Query
     from palazzo.index.search_pipeline import Answer
+    from palazzo.index.token_matching import TokenMatcher
     from palazzo.index.vector_index import VectorIndex
 
 Clock = Callable[[], Micros]
@@ -90,6 +91,7 @@ class Palace:
         self._index: VectorIndex | None = None
         self._lexicon: Lexicon | None = None
         self._past: PastIndexes | None = None
+        self._matcher: TokenMatcher | None = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -164,7 +166,9 @@ class Palace:
         with (
             self.database.read_committed() as connection
         ):  # the index and the lexicon outlive a call that may be taken back
-            return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon)
+            return recall_search.search(
+                connection, query, index, embedder, note, lexicon=lexicon, matcher=self._token_matcher(embedder)
+            )
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
@@ -395,6 +399,14 @@ class Palace:
             acts.act_on_drawers(connection, kind, rows, actor, now, detail, own)
             change_groups.count(connection, own, len(ids))
             return [str(drawer) for drawer in ids]
+
+    def _token_matcher(self, embedder: Embedder | None) -> TokenMatcher | None:
+        """Return what compares passages token by token, if the embedder's model gives token states."""
+        from palazzo.index.token_matching import StatesCache, TokenMatcher
+
+        if self._matcher is None and isinstance(embedder, TokenEmbedder):
+            self._matcher = TokenMatcher(embedder, StatesCache())
+        return self._matcher
 
     def _past_indexes(self) -> PastIndexes:
         from palazzo.index.past_search import PastIndexes

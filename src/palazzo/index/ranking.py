@@ -17,6 +17,7 @@ from typing import NamedTuple
 from palazzo.index.fusion import Candidate
 from palazzo.index.neighbour_search import Around
 from palazzo.index.query import ParsedQuery
+from palazzo.index.token_matching import TokenMatch
 from palazzo.model import MAIN_LINES
 from palazzo.security.source_trust import is_shell
 from palazzo.store.drawers import DrawerPlacement
@@ -93,6 +94,10 @@ class Signals(NamedTuple):
     for what belongs to it, and -1 for what was written on another branch. So a main line, to which nearly everything
     belongs, does not lift one project above others.
     """
+    tokens: float = 0.0
+    """How well its tokens match the query's, scaled between the lowest and the highest of those that were compared."""
+    rare_tokens: float = 0.0
+    """The same with each token of the query weighted by the worth (IDF) of its word."""
 
 
 class CandidateRank(NamedTuple):
@@ -179,6 +184,10 @@ falls by as much as the others rise on average, so that sections do not gain on 
 """
 
 
+TALK_BY_TOKENS, WORK_BY_TOKENS, PAGE_BY_TOKENS = TALK, WORK, PAGE
+"""The same for searches in which the best candidates are compared token by token."""
+
+
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
     """Return the candidates to examine: the best, the nearest by vector, and of both those of wings `near`."""
     by_vector = sorted(
@@ -227,6 +236,41 @@ def rank(
         if leftover.row not in ranked_rows
     ]
     return looked_at + rest
+
+
+def rerank(
+    candidate_ranks: Sequence[CandidateRank],
+    matches: Mapping[int, TokenMatch],
+    disabled_stages: Collection[str] = (),
+) -> list[CandidateRank]:
+    """Return the candidates in their order by tokens as well; `matches` are those of the best ones, by row."""
+    talk, work, page = (
+        weights_without(weights, disabled_stages) for weights in (TALK_BY_TOKENS, WORK_BY_TOKENS, PAGE_BY_TOKENS)
+    )
+    means = _spread({row: match.mean for row, match in matches.items()})
+    weighted = _spread({row: match.weighted for row, match in matches.items()})
+    examined, rest = [], []
+    for candidate_rank in candidate_ranks:
+        if candidate_rank.signals is _NOTHING:
+            rest.append(candidate_rank)
+            continue
+        row = candidate_rank.candidate.row
+        signals = candidate_rank.signals._replace(tokens=means.get(row, 0.0), rare_tokens=weighted.get(row, 0.0))
+        weights = talk if candidate_rank.is_talk else page if signals.document else work
+        examined.append(candidate_rank._replace(signals=signals, weights=weights, rank=total(signals, weights)))
+    before = min(
+        (candidate_rank.rank for candidate_rank in candidate_ranks if candidate_rank.signals is not _NOTHING),
+        default=0.0,
+    )
+    lowered = min((candidate_rank.rank for candidate_rank in examined), default=0.0) - before
+    examined.sort(key=lambda candidate_rank: -candidate_rank.rank)
+    return examined + [candidate_rank._replace(rank=candidate_rank.rank + lowered) for candidate_rank in rest]
+
+
+def _spread(values: Mapping[int, float]) -> dict[int, float]:
+    """Return the values scaled so that the lowest is 0 and the highest 1."""
+    least, most = min(values.values(), default=0.0), max(values.values(), default=0.0)
+    return {row: (value - least) / (most - least) if most - least > 1e-9 else 1.0 for row, value in values.items()}
 
 
 def _newest(placement: DrawerPlacement) -> tuple[int, bytes, int]:

@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.archive.archive_reader import read_drawers
+from palazzo.errors import EmbedderUnavailable
 from palazzo.index import explanation, fusion, hit_window, presentation, query, ranking, score
 from palazzo.index import keyword_candidates as keywords
 from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.index.lexicon import Lexicon
-from palazzo.index.neighbour_search import look_around
+from palazzo.index.neighbour_search import idf, look_around
 from palazzo.index.presentation import Hit
 from palazzo.index.query import ParsedQuery, Query
 from palazzo.index.ranking import CandidateRank, Signals
+from palazzo.index.token_matching import MATCH_LIMIT, TokenMatcher
 from palazzo.index.vector_index import Filter, VectorIndex
 from palazzo.model import Drawer
 from palazzo.store import drawers, keyword_table, place_rows, tag_rows, vector_rows
@@ -38,7 +40,8 @@ _VECTOR_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nea
 """Starts a thread when it is first needed."""
 _BELOW = 3
 """The most hits below the floor that are reported."""
-IndexState = Literal["ready", "keyword-only", "building"]
+IndexState = Literal["ready", "keyword-only", "building", "without-tokens"]
+"""`without-tokens`: complete, but the best candidates could not be compared token by token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,13 @@ def search(
     note: str = "",
     postings_budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
+    matcher: TokenMatcher | None = None,
 ) -> Answer:
     """Answer `request` from one snapshot; without an index or embedder, by keyword alone.
 
     `postings_budget` limits what the keyword index may read; infinity reads all, to measure the cost of the limit. A
-    cached `lexicon` avoids counting words again for each question.
+    cached `lexicon` avoids counting words again for each question. `matcher` compares the best candidates token by
+    token, if the request wants it.
     """
     began = time.perf_counter()
     query.check(request)
@@ -112,8 +117,15 @@ def search(
         near,
         uses,
     )
-    hits = presentation.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
     index_state = _state(connection, index, embedder)
+    if matcher is not None and request.rerank and not request.disabled_stages & {"ranking", "tokens"}:
+        try:
+            candidate_ranks = _rerank_by_tokens(
+                connection, matcher, parsed_query, candidate_ranks, keyword_candidates, request
+            )
+        except EmbedderUnavailable as error:
+            index_state, note = "without-tokens" if index_state == "ready" else index_state, note or str(error)
+    hits = presentation.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
     chance = score.answer_chance(
         hits[0].score if hits and not hits[0].is_talk else None,
         _nearest_cosine(candidates, hits, index_state),
@@ -267,6 +279,32 @@ def _rerank_candidates(
     return ranking.rank(parsed_query, candidates, around, disabled_stages), around.most_held
 
 
+def _rerank_by_tokens(
+    connection: Connection,
+    matcher: TokenMatcher,
+    parsed_query: ParsedQuery,
+    candidate_ranks: list[CandidateRank],
+    keyword_candidates: KeywordCandidates,
+    request: Query,
+) -> list[CandidateRank]:
+    """Return the candidates, the best of them compared with the query token by token."""
+    worth = {
+        term: idf(frequency, keyword_candidates.total) for term, frequency in keyword_candidates.frequencies.items()
+    }
+    rows = [candidate_rank.candidate.row for candidate_rank in _with_evidence(candidate_ranks)[:MATCH_LIMIT]]
+    matches = matcher.match(connection, parsed_query.sentence, rows, worth)
+    return ranking.rerank(candidate_ranks, matches, request.disabled_stages)
+
+
+def _with_evidence(candidate_ranks: Sequence[CandidateRank]) -> list[CandidateRank]:
+    """Return those that have a word or a vector of their own: what only stands beside a hit is none."""
+    return [
+        candidate_rank
+        for candidate_rank in candidate_ranks
+        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
+    ]
+
+
 def _hits(
     connection: Connection,
     candidate_ranks: list[CandidateRank],
@@ -274,13 +312,8 @@ def _hits(
     scope: _Scope,
     request: Query,
 ) -> Iterator[Hit]:
-    # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     best: float | None = None
-    spoken_for = [
-        candidate_rank
-        for candidate_rank in candidate_ranks
-        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
-    ]
+    spoken_for = _with_evidence(candidate_ranks)
     batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
     for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
         candidate = candidate_rank.candidate

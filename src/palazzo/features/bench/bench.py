@@ -142,7 +142,7 @@ class OwnBench(BenchResult):
     drawers: int
     questions: int
     seed: int
-    index: Literal["ready", "keyword-only", "building"]
+    index: Literal["ready", "keyword-only", "building", "without-tokens"]
     found: Means
     by_kind: dict[str, ReturnRates]
     latency_ms: dict[str, float]
