@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from palazzo.index.past_search import PastIndexes
     from palazzo.index.query import Query
     from palazzo.index.search_pipeline import Answer
-    from palazzo.index.token_matching import TokenMatcher
+    from palazzo.index.token_matching import StatesCache, TokenMatcher
     from palazzo.index.vector_index import VectorIndex
 
 Clock = Callable[[], Micros]
@@ -91,7 +91,7 @@ class Palace:
         self._index: VectorIndex | None = None
         self._lexicon: Lexicon | None = None
         self._past: PastIndexes | None = None
-        self._matcher: TokenMatcher | None = None
+        self._states: StatesCache | None = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -157,18 +157,17 @@ class Palace:
             embedder, index = self._ready()
         except EmbedderUnavailable as error:
             note = str(error)
+        matcher = self._token_matcher(query, embedder)
         if query.as_of is not None:
             self.follow_past()
             return recall_past.search_past(
-                self.database, query, query.as_of, index, embedder, self._past_indexes(), note
+                self.database, query, query.as_of, index, embedder, self._past_indexes(), note, matcher
             )
         lexicon = self._lexicon = self._lexicon or Lexicon()
         with (
             self.database.read_committed() as connection
         ):  # the index and the lexicon outlive a call that may be taken back
-            return recall_search.search(
-                connection, query, index, embedder, note, lexicon=lexicon, matcher=self._token_matcher(embedder)
-            )
+            return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon, matcher=matcher)
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
@@ -400,13 +399,15 @@ class Palace:
             change_groups.count(connection, own, len(ids))
             return [str(drawer) for drawer in ids]
 
-    def _token_matcher(self, embedder: Embedder | None) -> TokenMatcher | None:
-        """Return what compares passages token by token, if the embedder's model gives token states."""
+    def _token_matcher(self, query: Query, embedder: Embedder | None) -> TokenMatcher | None:
+        """Return what compares passages with a query token by token, if the query wants it and the model can."""
         from palazzo.index.token_matching import StatesCache, TokenMatcher
 
-        if self._matcher is None and isinstance(embedder, TokenEmbedder):
-            self._matcher = TokenMatcher(embedder, StatesCache())
-        return self._matcher
+        if not query.rerank or not isinstance(embedder, TokenEmbedder):
+            return None
+        with self._lock:
+            self._states = self._states or StatesCache()
+        return TokenMatcher(embedder, self._states)
 
     def _past_indexes(self) -> PastIndexes:
         from palazzo.index.past_search import PastIndexes

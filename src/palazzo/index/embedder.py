@@ -67,7 +67,7 @@ class TokenStates(NamedTuple):
 
 
 @runtime_checkable
-class TokenEmbedder(Protocol):
+class TokenEmbedder(Embedder, Protocol):
     """An embedder whose model also returns the states of a text's tokens."""
 
     def embed_tokens(self, text: str) -> TokenStates:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 from palazzo.index.fusion import Candidate
 from palazzo.index.neighbour_search import Around
 from palazzo.index.query import ParsedQuery
-from palazzo.index.token_matching import TokenMatch
 from palazzo.model import MAIN_LINES
 from palazzo.security.source_trust import is_shell
 from palazzo.store.drawers import DrawerPlacement
@@ -98,6 +97,8 @@ class Signals(NamedTuple):
     """How well its tokens match the query's, scaled between the lowest and the highest of those that were compared."""
     rare_tokens: float = 0.0
     """The same with each token of the query weighted by the worth (IDF) of its word."""
+    follows_tokens: float = 0.0
+    """`rare_tokens` of the message immediately before it: an answer comes after what repeats the question."""
 
 
 class CandidateRank(NamedTuple):
@@ -117,7 +118,8 @@ class CandidateRank(NamedTuple):
         return self.rank - lifts
 
 
-_NOTHING = Signals()
+NOT_EXAMINED = Signals()
+"""The signals of a candidate that was not examined."""
 CO_USE_WEIGHT = 0.2
 """The weight of `together`, set by hand on synthetic usage logs (`benchmarks/used_together.py`): half of it gains
 almost nothing where used entries are requested again; more costs more where agents named entries that did not answer.
@@ -184,10 +186,6 @@ falls by as much as the others rise on average, so that sections do not gain on 
 """
 
 
-TALK_BY_TOKENS, WORK_BY_TOKENS, PAGE_BY_TOKENS = TALK, WORK, PAGE
-"""The same for searches in which the best candidates are compared token by token."""
-
-
 def closest(candidates: Sequence[Candidate], near: Collection[int]) -> list[Candidate]:
     """Return the candidates to examine: the best, the nearest by vector, and of both those of wings `near`."""
     by_vector = sorted(
@@ -231,46 +229,11 @@ def rank(
     ranked_rows = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
     rest = [
-        CandidateRank(leftover, _NOTHING, least - 1 + leftover.rank_score / 2, work)
+        CandidateRank(leftover, NOT_EXAMINED, least - 1 + leftover.rank_score / 2, work)
         for leftover in candidates
         if leftover.row not in ranked_rows
     ]
     return looked_at + rest
-
-
-def rerank(
-    candidate_ranks: Sequence[CandidateRank],
-    matches: Mapping[int, TokenMatch],
-    disabled_stages: Collection[str] = (),
-) -> list[CandidateRank]:
-    """Return the candidates in their order by tokens as well; `matches` are those of the best ones, by row."""
-    talk, work, page = (
-        weights_without(weights, disabled_stages) for weights in (TALK_BY_TOKENS, WORK_BY_TOKENS, PAGE_BY_TOKENS)
-    )
-    means = _spread({row: match.mean for row, match in matches.items()})
-    weighted = _spread({row: match.weighted for row, match in matches.items()})
-    examined, rest = [], []
-    for candidate_rank in candidate_ranks:
-        if candidate_rank.signals is _NOTHING:
-            rest.append(candidate_rank)
-            continue
-        row = candidate_rank.candidate.row
-        signals = candidate_rank.signals._replace(tokens=means.get(row, 0.0), rare_tokens=weighted.get(row, 0.0))
-        weights = talk if candidate_rank.is_talk else page if signals.document else work
-        examined.append(candidate_rank._replace(signals=signals, weights=weights, rank=total(signals, weights)))
-    before = min(
-        (candidate_rank.rank for candidate_rank in candidate_ranks if candidate_rank.signals is not _NOTHING),
-        default=0.0,
-    )
-    lowered = min((candidate_rank.rank for candidate_rank in examined), default=0.0) - before
-    examined.sort(key=lambda candidate_rank: -candidate_rank.rank)
-    return examined + [candidate_rank._replace(rank=candidate_rank.rank + lowered) for candidate_rank in rest]
-
-
-def _spread(values: Mapping[int, float]) -> dict[int, float]:
-    """Return the values scaled so that the lowest is 0 and the highest 1."""
-    least, most = min(values.values(), default=0.0), max(values.values(), default=0.0)
-    return {row: (value - least) / (most - least) if most - least > 1e-9 else 1.0 for row, value in values.items()}
 
 
 def _newest(placement: DrawerPlacement) -> tuple[int, bytes, int]:

@@ -50,6 +50,9 @@ sufficient.
 """
 BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, coverage=0.22, rank=0.97, rank_gap=-7.20))
 """For candidates without a cosine."""
+WORK_BY_TOKENS = Scale(-5.13, Evidence(cosine=0.58, share=0.0, coverage=1.91, rank=1.13, rank_gap=-3.66))
+TALK_BY_TOKENS = Scale(-4.99, Evidence(cosine=0.0, share=0.0, coverage=0.0, rank=1.60, rank_gap=-3.61))
+"""The same for candidates that were ranked by tokens as well (`reranking`)."""
 LENIENT_FLOOR = 0.003
 """An answer whose best hit is below this is rejected. The other hits have no floor: a question may need several drawers
 ("how often did I …"), and to leave out those below 0.003 would cost 16 points of LongMemEval's session R@5.
@@ -90,6 +93,15 @@ def answer_chance(first: float | None, cosine: float | None, held: float | None)
         _AVERAGE.held if held is None else held,
     )
     return _logistic(_NEARNESS_INTERCEPT, nearness, _NEARNESS_WEIGHTS)
+
+
+def choose_scale(has_cosine: bool, is_talk: bool, by_tokens: bool) -> Scale:
+    """Return the scale of a candidate, by how it was ranked."""
+    if not has_cosine:
+        return BY_KEYWORD
+    if by_tokens:
+        return TALK_BY_TOKENS if is_talk else WORK_BY_TOKENS
+    return TALK if is_talk else WORK
 
 
 def relevance(evidence: Evidence, scale: Scale) -> float:

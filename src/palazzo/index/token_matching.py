@@ -10,6 +10,7 @@ memory.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,16 +20,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from palazzo.errors import EmbedderUnavailable
 from palazzo.index.embedder import TokenEmbedder, TokenStates, well_formed
 from palazzo.store import items, passage_rows
 from palazzo.store.database import Connection
+from palazzo.store.passage_rows import DrawerPassage
 
-MATCH_LIMIT = 10
-"""The most drawers that are compared with a query token by token: a passage takes 10 to 15 ms the first time."""
+MATCH_LIMIT = 30
+"""The most drawers that are compared with a query token by token."""
+_CHARACTERS_READ = 8_000
+"""The most characters of their passages, as many as about ten long passages have: a long one takes 10 to 15 ms."""
 CACHE_BYTES = 32 * 1024 * 1024
 """The most memory for token states: some 800 passages of 100 tokens."""
-_PASSAGES_OF_DRAWER = 6
-"""The most passages of a drawer that are read: the cutter makes hardly any with more."""
 _LEAST_WORTH = 0.4
 """The worth of a token of no search term: about the IDF of a word that is in most drawers."""
 _STATES_POOL = ThreadPoolExecutor(max_workers=2, thread_name_prefix="palazzo-tokens")
@@ -39,7 +42,7 @@ class TokenMatch(NamedTuple):
 
     mean: float
     """With all tokens alike."""
-    weighted: float
+    weighted_mean: float
     """With each token weighted by the worth (IDF) of its word."""
 
 
@@ -59,7 +62,7 @@ class StatesCache:
     """The token states of the passages that were compared last, by the hash of their text. Safe to share."""
 
     def __init__(self, capacity: int = CACHE_BYTES) -> None:
-        self._capacity, self._size = capacity, 0
+        self._capacity, self.size = capacity, 0
         self._states: OrderedDict[bytes, _PassageStates] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -80,36 +83,53 @@ class StatesCache:
             for digest, passage_states in new_states.items():
                 if digest not in self._states:
                     self._states[digest] = passage_states
-                    self._size += passage_states.size
-            while self._size > self._capacity:
-                self._size -= self._states.popitem(last=False)[1].size
+                    self.size += passage_states.size
+            while self.size > self._capacity:
+                self.size -= self._states.popitem(last=False)[1].size
 
 
 class TokenMatcher:
-    """Compares passages with a query token by token. `cache` outlives the query."""
+    """Compares passages with one query token by token. `cache` outlives it."""
 
     def __init__(self, embedder: TokenEmbedder, cache: StatesCache) -> None:
         self._embedder, self._cache = embedder, cache
+        self._query: TokenStates | None = None
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the query's vector; the same run of the model gives its tokens, if it can."""
+        try:
+            self._query = self._embedder.embed_tokens(text)
+        except EmbedderUnavailable:
+            return self._embedder.embed_query(text)
+        return self._query.vector
 
     def match(
         self, connection: Connection, sentence: str, drawers: Sequence[int], worth: Mapping[str, float]
     ) -> dict[int, TokenMatch]:
-        """Return the match of each drawer by its best passage; drawers without passages are absent.
+        """Return the match of each of the best `drawers` by its best passage; those that were not read are absent.
 
         `worth` is the IDF of search terms. Raises EmbedderUnavailable if there are no token states.
         """
-        query = self._embedder.embed_tokens(sentence)
+        query = self._query or self._embedder.embed_tokens(sentence)
         weights = _weigh_tokens(sentence, query.spans, worth)
-        passages = passage_rows.passages_of(connection, drawers, _PASSAGES_OF_DRAWER)
+        passages = _within_limit(passage_rows.passages_of(connection, drawers[:MATCH_LIMIT]))
         whole = items.read_texts(connection, {passage.item for passage in passages})
         texts = {passage.hash: whole[passage.item][passage.start : passage.end] for passage in passages}
         states = self._cache.states(texts, self._embedder.embed_tokens)
         matches: dict[int, TokenMatch] = {}
         for passage in passages:
             match = _compare(query.states, weights, states[passage.hash])
-            if passage.drawer not in matches or match.weighted > matches[passage.drawer].weighted:
+            if passage.drawer not in matches or match.weighted_mean > matches[passage.drawer].weighted_mean:
                 matches[passage.drawer] = match
         return matches
+
+
+def _within_limit(passages: Sequence[DrawerPassage]) -> list[DrawerPassage]:
+    """Return the first passages, as many as are read for one query; at least one."""
+    ends = itertools.accumulate(passage.end - passage.start for passage in passages)
+    return [
+        passage for n, (passage, end) in enumerate(zip(passages, ends, strict=True)) if not n or end <= _CHARACTERS_READ
+    ]
 
 
 def _weigh_tokens(sentence: str, spans: Sequence[tuple[int, int]], worth: Mapping[str, float]) -> NDArray[np.float32]:

@@ -122,7 +122,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "rerank",
         "choice",
-        "off",
+        "tokens",
         "How a search orders its ten best candidates: by comparing their tokens with the query's, or not.",
         _OWN,
         ("tokens", "off"),

@@ -19,15 +19,14 @@ class DrawerPassage(NamedTuple):
     hash: bytes
 
 
-def passages_of(connection: Connection, drawers: Sequence[int], limit: int) -> list[DrawerPassage]:
-    """Return the first `limit` passages of each drawer, in the order of the text."""
+def passages_of(connection: Connection, drawers: Sequence[int]) -> list[DrawerPassage]:
+    """Return the passages of drawers, in the order given, and of a drawer in the order of its text."""
     rows = connection.execute(
-        "SELECT p.drawer, p.item, p.start, p.end, p.hash, row_number() OVER (PARTITION BY p.drawer ORDER BY p.id) AS n"
-        " FROM passage p WHERE p.drawer IN (SELECT value FROM json_each(?)) ORDER BY p.drawer, p.id",
+        "SELECT p.drawer, p.item, p.start, p.end, p.hash FROM json_each(?) AS sought"
+        " CROSS JOIN passage p ON p.drawer = sought.value ORDER BY sought.key, p.id",
         (json.dumps([*drawers]),),
     )
     return [
         DrawerPassage(int(drawer), int(item), int(start), int(end), bytes(digest))
-        for drawer, item, start, end, digest, n in rows
-        if n <= limit
+        for drawer, item, start, end, digest in rows
     ]
