@@ -134,6 +134,7 @@ def search(
         hits[0].score if hits and not hits[0].is_talk else None,
         _nearest_cosine(candidates, hits, index_state),
         around.most_held if around is not None and keyword_candidates.frequencies else None,
+        score.NEARNESS_BY_TOKENS if by_tokens else score.NEARNESS,
     )
     passing_hits = _passing(hits, chance, request)
     visible_hits = presentation.within_budget(passing_hits, request.budget)
