@@ -11,6 +11,7 @@ on the machine's other load (`benchmarks/embedder.py`).
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DATA = Path(__file__).parent / "data"
-GRAPH, TOKENIZER = "minilm-l6-v2-int7.onnx", "tokenizer.json"
+GRAPH, TOKENIZER, VECTORS = "minilm-l6-v2-int7.onnx", "tokenizer.json", "sentence_embedding"
 SHA256 = {
     GRAPH: "08345512f23412af2ac474d0f81dc7249978f338436725d5f93c5cce5411fb83",
     "minilm-l6-v2-int7.weights": "64cce74b00f8b9d8a0740a552ed1148cf4c2905a7075ca8717288779ad1a5fa5",
@@ -66,8 +67,8 @@ class MiniLM:
         if graph is not None:
             self.id = f"file:{graph.name}"
         self._session: Any = open_session(graph or DATA / GRAPH, threads)
-        self._states_session: Any = None
-        self._threads = threads
+        self._graph, self._threads = graph, threads
+        self._has_states, self._lock = False, threading.Lock()
         self._tokenizer = open_tokenizer()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -83,12 +84,15 @@ class MiniLM:
 
         tokens = self._tokenizer.encode(well_formed(text[:MAX_CHARACTERS])).ids
         ids = np.array([tokens], np.int32)
-        (vectors,) = self._open().run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+        (vectors,) = self._open().run([VECTORS], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
     def embed_tokens(self, text: str) -> TokenStates:
-        """Return the states of the tokens. The graph for it is loaded at the first call."""
+        """Return the states of the tokens.
+
+        The graph for it is loaded at the first call, and from then on also makes the vectors.
+        """
         import numpy as np
 
         text = well_formed(text[:MAX_CHARACTERS])
@@ -103,21 +107,25 @@ class MiniLM:
         return TokenStates(vectors[0], [spans[n] for n in chosen], rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
     def close(self) -> None:
-        self._session = self._states_session = None
+        with self._lock:
+            self._session = None
 
     def _open(self) -> Any:
-        if self._session is None:
+        session = self._session
+        if session is None:
             raise EmbedderUnavailable("This embedder was closed; open a new one.")
-        return self._session
+        return session
 
     def _open_states(self) -> Any:
-        self._open()
-        session = self._states_session
-        if session is None:
-            if not has_hash(DATA / STATES_GRAPH, STATES_SHA256):
-                raise EmbedderUnavailable(f"{STATES_GRAPH} is missing or damaged; reinstall palazzo.")
-            session = self._states_session = open_session(DATA / STATES_GRAPH, self._threads)
-        return session
+        with self._lock:
+            session = self._open()
+            if not self._has_states:
+                if self._graph is None and not has_hash(DATA / STATES_GRAPH, STATES_SHA256):
+                    raise EmbedderUnavailable(f"{STATES_GRAPH} is missing or damaged; reinstall palazzo.")
+                graph = self._graph or DATA / GRAPH
+                session = self._session = open_session(graph.with_stem(f"{graph.stem}-states"), self._threads)
+                self._has_states = True
+            return session
 
 
 def open_session(graph: Path, threads: int) -> Any:

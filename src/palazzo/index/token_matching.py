@@ -30,10 +30,13 @@ MATCH_LIMIT = 30
 """The most drawers that are compared with a query token by token."""
 _CHARACTERS_READ = 8_000
 """The most characters of their passages, as many as about ten long passages have: a long one takes 10 to 15 ms."""
-CACHE_BYTES = 32 * 1024 * 1024
-"""The most memory for token states: some 800 passages of 100 tokens."""
+CACHE_BYTES = 24 * 1024 * 1024
+"""The most memory for token states: some 1,200 passages of 100 tokens."""
 _LEAST_WORTH = 0.4
 """The worth of a token of no search term: about the IDF of a word that is in most drawers."""
+_MIDDLE = 7.5
+_CLIPPED_AT = 3.0
+"""Root mean squares of a state beyond which its numbers are cut: 2.5 and 3.5 are a little worse."""
 _STATES_POOL = ThreadPoolExecutor(max_workers=2, thread_name_prefix="palazzo-tokens")
 
 
@@ -47,9 +50,13 @@ class TokenMatch(NamedTuple):
 
 
 class _PassageStates(NamedTuple):
-    """The token states of a passage, as rows of int8 × scale."""
+    """The token states of a passage in four bits a number, two numbers a byte: the even ones low, the odd ones high.
 
-    codes: NDArray[np.int8]
+    A number is (code - 7.5) × scale. On 2,400 pairs of questions and passages, matches correlate with exact ones by
+    0.9987 (2 bits: 0.989).
+    """
+
+    codes: NDArray[np.uint8]
     scales: NDArray[np.float32]
 
     @property
@@ -152,11 +159,13 @@ def _occurrences(text: str, term: str) -> Iterable[tuple[int, int]]:
 
 
 def _compare(query: NDArray[np.float32], weights: NDArray[np.float32], passage: _PassageStates) -> TokenMatch:
-    cosines = (query @ passage.codes.T.astype(np.float32)) * passage.scales
-    best = cosines.max(axis=1)
+    low, high = (passage.codes & 15).astype(np.float32), (passage.codes >> 4).astype(np.float32)
+    products = query[:, 0::2] @ low.T + query[:, 1::2] @ high.T - _MIDDLE * query.sum(axis=1, keepdims=True)
+    best = (products * passage.scales).max(axis=1)
     return TokenMatch(float(best.mean()), float(best @ weights / weights.sum()))
 
 
 def _quantise(states: NDArray[np.float32]) -> _PassageStates:
-    scales = np.maximum(np.abs(states).max(axis=1), 1e-12) / 127
-    return _PassageStates(np.rint(states / scales[:, None]).astype(np.int8), scales.astype(np.float32))
+    scales = np.maximum(np.sqrt(np.square(states).mean(axis=1)), 1e-12) * (_CLIPPED_AT / 8)
+    codes = np.clip(np.floor(states / scales[:, None]) + 8, 0, 15).astype(np.uint8)
+    return _PassageStates(codes[:, 0::2] | codes[:, 1::2] << 4, scales.astype(np.float32))

@@ -123,7 +123,7 @@ KEYS: tuple[Key, ...] = (
         "rerank",
         "choice",
         "tokens",
-        "How a search orders its ten best candidates: by comparing their tokens with the query's, or not.",
+        "Whether a search also compares the tokens of its best candidates with those of the query.",
         _OWN,
         ("tokens", "off"),
     ),
