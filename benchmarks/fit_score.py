@@ -48,8 +48,8 @@ from palazzo.operations.context import Context
 BEST = 10
 SIGNALS = score.Evidence._fields
 FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8)
-OF_VECTORS, OF_KEYWORDS, OF_TALK = ("cosine", "coverage", "rank"), ("share", "coverage", "rank"), ("rank",)
-"""What the first step uses: beside a cosine the share tells nothing more."""
+OF_VECTORS, OF_KEYWORDS, OF_TALK = ("coverage", "rank"), ("share", "coverage", "rank"), ("rank",)
+"""What the first step uses: beside a rank by tokens neither the cosine nor the share tells more."""
 RIDGE, STEPS, PARTS = 1.0, 50, 6
 
 

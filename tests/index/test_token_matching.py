@@ -12,17 +12,21 @@ import pytest
 from tests.index.worded_tokens import WordedTokens
 
 from palazzo.errors import EmbedderUnavailable
-from palazzo.index import minilm, reranking, token_matching
+from palazzo.features.search import search as operation
+from palazzo.features.search.search import SearchRequest
+from palazzo.index import minilm, reranking, score, token_matching
 from palazzo.index.embedder import TokenEmbedder
 from palazzo.index.fusion import Candidate
-from palazzo.index.minilm import DATA, STATES_GRAPH, MiniLM, damaged_files
+from palazzo.index.minilm import DATA, GRAPH, STATES_GRAPH, MiniLM, damaged_files
 from palazzo.index.neighbour_search import Around
 from palazzo.index.query import Query
 from palazzo.index.ranking import NOT_EXAMINED, WORK, CandidateRank, Signals
 from palazzo.index.search_pipeline import Answer
 from palazzo.index.token_matching import StatesCache, TokenMatch
 from palazzo.model import Place
+from palazzo.operations.context import Context
 from palazzo.palace import Palace
+from palazzo.store import passage_rows
 from palazzo.store.drawers import DrawerPlacement
 
 SHOP = Place("shop", "notes")
@@ -97,7 +101,7 @@ def test_the_model_keeps_its_name_so_that_no_palace_makes_its_vectors_again(mode
     assert STATES_GRAPH not in minilm.SHA256
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut"])
+@pytest.mark.parametrize("damage", ["missing", "cut", "another graph"])
 def test_without_the_second_graph_vectors_are_made_and_token_states_are_refused(
     damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: MiniLM
 ) -> None:
@@ -108,7 +112,7 @@ def test_without_the_second_graph_vectors_are_made_and_token_states_are_refused(
     if damage == "missing":
         (folder / STATES_GRAPH).unlink()
     else:
-        (folder / STATES_GRAPH).write_bytes(content[:-20])
+        (folder / STATES_GRAPH).write_bytes(content[:-20] if damage == "cut" else (folder / GRAPH).read_bytes())
     assert damaged_files() == [STATES_GRAPH]
     bare = MiniLM(1)
     with pytest.raises(EmbedderUnavailable, match="reinstall palazzo"):
@@ -163,6 +167,53 @@ def test_missing_token_states_are_said_and_the_answer_is_as_without_them(stocked
     assert plain.hits
     assert (answer.index, answer.hits) == ("without-tokens", plain.hits)
     assert "token states" in answer.note
+
+
+class Searcher(Context):
+    """A caller without settings of its own but those in `variables`, who searches with these embedders."""
+
+    def __init__(self, path: Path, words: WordedTokens, **variables: str) -> None:
+        environment = {"PALAZZO_SERVICE": "off", "HOME": str(path.parent), **variables}
+        super().__init__(palace=path, cwd=path.parent, variables=environment)
+        self._words = words
+
+    def open_embedder(self, threads: int = 1) -> WordedTokens:
+        return self._words
+
+
+def test_the_setting_decides_and_missing_states_start_no_embedding(
+    stocked: Palace, words: WordedTokens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[str] = []
+    monkeypatch.setattr(operation, "start_embedding", lambda *arguments, **more: starts.append("begun"))
+    with Searcher(tmp_path / "palace.db", words, PALAZZO_RERANK="off") as caller:
+        assert operation.search(caller, SearchRequest("queue retries")).index == "ready"
+        assert not words.read
+    with Searcher(tmp_path / "palace.db", words) as caller:
+        assert operation.search(caller, SearchRequest("queue retries")).index == "ready"
+        assert words.read
+        words.has_states = False
+        result = operation.search(caller, SearchRequest("queue retries"))
+    assert (result.index, result.note) == ("without-tokens", "The graph of the token states is missing.")
+    assert not starts
+
+
+def test_what_was_ranked_by_tokens_is_judged_by_its_own_constants(
+    stocked: Palace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(score, "NEARNESS_BY_TOKENS", score.NEARNESS._replace(intercept=-100.0))
+    assert ask(stocked, "queue retries").chance < 0.01 < ask(stocked, "queue retries", rerank=False).chance
+    assert score.choose_scale(True, False, True) is score.WORK_BY_TOKENS
+    assert score.choose_scale(True, True, True) is score.TALK_BY_TOKENS
+    assert score.choose_scale(True, False, False) is score.WORK
+    assert score.choose_scale(False, False, True) is score.BY_KEYWORD
+
+
+def test_passages_come_in_the_order_of_the_drawers_asked_for(stocked: Palace) -> None:
+    with stocked.database.snapshot() as connection:
+        rows = [int(row) for (row,) in connection.execute("SELECT id FROM drawer ORDER BY id")]
+        for order in (rows, rows[::-1]):
+            assert [passage.drawer for passage in passage_rows.passages_of(connection, order)] == order
 
 
 @pytest.mark.parametrize(
@@ -271,7 +322,9 @@ def test_four_bits_keep_the_order_of_the_passages(model: MiniLM) -> None:
     for note in (*NOTES[:3], "The bank answers slowly, so every payment is tried again.", "Bo likes tea."):
         states = model.embed_tokens(note).states
         exact.append(float((query @ states.T).max(axis=1).mean()))
-        packed.append(token_matching._compare(query, np.ones(len(query)), token_matching._quantise(states)).mean)
+        packed.append(
+            token_matching._compare(query, np.ones(len(query), np.float32), token_matching._quantise(states)).mean
+        )
     assert np.argsort(exact).tolist() == np.argsort(packed).tolist()
     np.testing.assert_allclose(packed, exact, atol=0.03)
 

@@ -50,7 +50,7 @@ sufficient.
 """
 BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, coverage=0.22, rank=0.97, rank_gap=-7.20))
 """For candidates without a cosine."""
-WORK_BY_TOKENS = Scale(-5.13, Evidence(cosine=0.58, share=0.0, coverage=1.91, rank=1.13, rank_gap=-3.66))
+WORK_BY_TOKENS = Scale(-4.80, Evidence(cosine=0.0, share=0.0, coverage=1.99, rank=1.05, rank_gap=-3.75))
 TALK_BY_TOKENS = Scale(-4.99, Evidence(cosine=0.0, share=0.0, coverage=0.0, rank=1.60, rank_gap=-3.61))
 """The same for candidates that were ranked by tokens as well (`reranking`)."""
 LENIENT_FLOOR = 0.003
