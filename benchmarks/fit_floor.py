@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judged = [*judge_documents(given.sets, half, embedder)]
     for count in given.distractors:
         judged += judge_coding(count, half, embedder)
-    in_use = np.array([*score._NEARNESS_WEIGHTS, score._NEARNESS_INTERCEPT])
+    scale = score.NEARNESS_BY_TOKENS
+    in_use = np.array([*scale.weights, scale.intercept])
     weights = in_use
     if not given.held_out:
         weights = fit(judged)
@@ -166,9 +167,11 @@ def evidence() -> Iterator[list[tuple[float | None, float | None, float | None]]
     seen: list[tuple[float | None, float | None, float | None]] = []
     own = score.answer_chance
 
-    def recording(first: float | None, cosine: float | None, held: float | None) -> float:
+    def recording(
+        first: float | None, cosine: float | None, held: float | None, scale: score.NearnessScale = score.NEARNESS
+    ) -> float:
         seen.append((first, cosine, held))
-        return own(first, cosine, held)
+        return own(first, cosine, held, scale)
 
     score.answer_chance = recording
     try:

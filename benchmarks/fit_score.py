@@ -48,8 +48,8 @@ from palazzo.operations.context import Context
 BEST = 10
 SIGNALS = score.Evidence._fields
 FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8)
-OF_VECTORS, OF_KEYWORDS, OF_TALK = ("cosine", "coverage", "rank"), ("share", "coverage", "rank"), ("rank",)
-"""What the first step uses: beside a cosine the share tells nothing more."""
+OF_VECTORS, OF_KEYWORDS, OF_TALK = ("coverage", "rank"), ("share", "coverage", "rank"), ("rank",)
+"""What the first step uses: beside a rank by tokens neither the cosine nor the share tells more."""
 RIDGE, STEPS, PARTS = 1.0, 50, 6
 
 
@@ -74,14 +74,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.talk:
         talked = look_at_talk(json.loads(given.talk.read_bytes()))
         fitted = fit(talked, OF_TALK)
-        report("The shown score of talk", _weights(fitted, score.TALK), given.json)
+        report("The shown score of talk", _weights(fitted, score.TALK_BY_TOKENS), given.json)
         chances = unseen(talked, [], OF_TALK)
         report("Floors, on LoCoMo", floors(talked, [], chances), given.json)
         return 0
     half = "held-out" if given.held_out else "dev"
     questions = [one for one in read_questions() if one.split == half]
     prompts = [prompt for prompt in read_prompts() if split(prompt) == half]
-    ways = (((), OF_VECTORS, score.WORK), (("vectors",), OF_KEYWORDS, score.BY_KEYWORD))
+    ways = (((), OF_VECTORS, score.WORK_BY_TOKENS), (("vectors",), OF_KEYWORDS, score.BY_KEYWORD))
     for stages, names, used in ways:
         asked, prompted = look(questions, prompts, given.distractors, stages)
         if not given.held_out:

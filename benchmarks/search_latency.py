@@ -7,7 +7,9 @@ A number names a palace that `make_palace.py` made; a path names any palace whos
 question is embedded by the bundled model; its time is in the figures and stands apart beside them. (The model's
 vector is then replaced by a synthetic one, since the palace's are.) In the same run: a bare FTS5 query for the
 same words, an exact float32 scan in NumPy, and the pipeline without pruning, with the share of its ten best
-that pruning kept. `--background` times the same while another process embeds and commits in the palace.
+that pruning kept; and the pipeline with the best candidates compared token by token, for a question whose
+passages were not compared before, and for the same one asked again. `--background` times the same while another
+process embeds and commits in the palace.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from benchmarks.synthetic import DIMENSION, SyntheticVectors
 
 from palazzo.index import passage_embedding
 from palazzo.index import search_pipeline as recall
+from palazzo.index.embedder import TokenStates
 from palazzo.index.keyword_candidates import POSTINGS_BUDGET
 from palazzo.index.lexicon import Lexicon
 from palazzo.index.minilm import MiniLM
@@ -62,6 +65,10 @@ class TimedEmbedder(SyntheticVectors):
         """Return one vector a text, and note the milliseconds."""
         self.taken.append(milliseconds(lambda: self._model.embed(texts)))
         return super().embed(texts)
+
+    def embed_tokens(self, text: str) -> TokenStates:
+        """Return the model's token states, with the synthetic vector."""
+        return self._model.embed_tokens(text)._replace(vector=SyntheticVectors.embed(self, [text])[0])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -120,6 +127,8 @@ def measure(path: Path, texts: Sequence[str], background: bool) -> list[Row]:
         scopes = {f"one wing ({_drawers(palace, MEASURED_WING):,})": in_wing}
         scopes[f"everything ({_drawers(palace, None):,}; {len(index):,} vectors)"] = everywhere
         ways = {"whole pipeline": palace.search, "bare FTS5": _bare(palace)}
+        by_tokens: Work = lambda query: palace.search(replace(query, rerank=True))  # noqa: E731
+        ways |= {"by tokens": by_tokens, "by tokens, again": by_tokens}
         ways["without pruning"] = _search(palace, index, embedder, float("inf"))
         rows = []
         for scope, asked in scopes.items():

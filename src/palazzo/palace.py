@@ -39,7 +39,7 @@ from palazzo.derived.cutter import Cutter
 from palazzo.errors import EmbedderUnavailable
 from palazzo.index import passage_embedding, retired_drawers
 from palazzo.index.consumer import follow
-from palazzo.index.embedder import Embedder
+from palazzo.index.embedder import Embedder, TokenEmbedder
 from palazzo.knowledge import undo_actions
 from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
 from palazzo.store import change_groups, drawer_history, file_scrub, place_rows, schema, tombstones
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from palazzo.index.past_search import PastIndexes
     from palazzo.index.query import Query
     from palazzo.index.search_pipeline import Answer
+    from palazzo.index.token_matching import StatesCache, TokenMatcher
     from palazzo.index.vector_index import VectorIndex
 
 Clock = Callable[[], Micros]
@@ -90,6 +91,7 @@ class Palace:
         self._index: VectorIndex | None = None
         self._lexicon: Lexicon | None = None
         self._past: PastIndexes | None = None
+        self._states: StatesCache | None = None
         self._lock = threading.Lock()
 
     @classmethod
@@ -155,16 +157,17 @@ class Palace:
             embedder, index = self._ready()
         except EmbedderUnavailable as error:
             note = str(error)
+        matcher = self._token_matcher(query, embedder)
         if query.as_of is not None:
             self.follow_past()
             return recall_past.search_past(
-                self.database, query, query.as_of, index, embedder, self._past_indexes(), note
+                self.database, query, query.as_of, index, embedder, self._past_indexes(), note, matcher
             )
         lexicon = self._lexicon = self._lexicon or Lexicon()
         with (
             self.database.read_committed() as connection
         ):  # the index and the lexicon outlive a call that may be taken back
-            return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon)
+            return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon, matcher=matcher)
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
@@ -395,6 +398,16 @@ class Palace:
             acts.act_on_drawers(connection, kind, rows, actor, now, detail, own)
             change_groups.count(connection, own, len(ids))
             return [str(drawer) for drawer in ids]
+
+    def _token_matcher(self, query: Query, embedder: Embedder | None) -> TokenMatcher | None:
+        """Return what compares passages with a query token by token, if the query wants it and the model can."""
+        from palazzo.index.token_matching import StatesCache, TokenMatcher
+
+        if not query.rerank or not isinstance(embedder, TokenEmbedder):
+            return None
+        with self._lock:
+            self._states = self._states or StatesCache()
+        return TokenMatcher(embedder, self._states)
 
     def _past_indexes(self) -> PastIndexes:
         from palazzo.index.past_search import PastIndexes

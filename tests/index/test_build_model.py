@@ -299,7 +299,8 @@ def test_what_ships_is_what_the_builder_vouches_for() -> None:
     vouched = {**SOURCE_SHA256, **BUILT_SHA256}
     assert {name: vouched[name] for name in minilm.SHA256} == minilm.SHA256
     assert Path(minilm.GRAPH).stem.endswith(SHIPPED)
-    for name, digest in minilm.SHA256.items():
+    assert vouched[minilm.STATES_GRAPH] == minilm.STATES_SHA256
+    for name, digest in {**minilm.SHA256, minilm.STATES_GRAPH: minilm.STATES_SHA256}.items():
         assert hashlib.sha256((build_model.SHIPPED_TO / name).read_bytes()).hexdigest() == digest
 
 
@@ -313,7 +314,7 @@ def test_an_unexpected_result_fails_the_command(
     weights.write_bytes(source)
     arguments = ["--weights", str(weights), "--out", str(tmp_path / "out"), "--variant", "int7"]
     assert build_model.main(arguments) == 1
-    assert capsys.readouterr().out.count("NOT AS EXPECTED") == 2
+    assert capsys.readouterr().out.count("NOT AS EXPECTED") == 3
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        f"minilm-l6-v2-int7.{kind}" for kind in ("onnx", "weights")
+        f"minilm-l6-v2-int7{kind}" for kind in (".onnx", "-states.onnx", ".weights")
     }

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palazzo import paths
-from palazzo.index.embedder import Embedder
+from palazzo.errors import EmbedderUnavailable
+from palazzo.index.embedder import Embedder, TokenEmbedder, TokenStates
 
 _HASH = 16
 _AT_ONCE = 64
@@ -60,6 +61,12 @@ class CachingEmbedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Call the wrapped embedder: a query's time is measured."""
         return self._embedder.embed_query(text)
+
+    def embed_tokens(self, text: str) -> TokenStates:
+        """Call the wrapped embedder, if its model tells token states."""
+        if not isinstance(self._embedder, TokenEmbedder):
+            raise EmbedderUnavailable(f"{self.id} has no token states.")
+        return self._embedder.embed_tokens(text)
 
     def close(self) -> None:
         """Close the files and the wrapped embedder."""

@@ -25,7 +25,7 @@ from palazzo.bench.cases import Case, Question
 from palazzo.bench.embedding_cache import CachingEmbedder
 from palazzo.bench.haystack import Haystack
 from palazzo.errors import PalazzoError
-from palazzo.index.embedder import Embedder
+from palazzo.index.embedder import Embedder, TokenEmbedder
 from palazzo.model import ItemId
 from palazzo.palace import Palace
 
@@ -276,6 +276,8 @@ class SharedEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self.id, self.dimension, self.max_tokens = embedder.id, embedder.dimension, embedder.max_tokens
         self.embed, self.embed_query = embedder.embed, embedder.embed_query
+        if isinstance(embedder, TokenEmbedder):
+            self.embed_tokens = embedder.embed_tokens
 
     def close(self) -> None:
         """Do nothing: the caller that opened it closes it."""

@@ -8,13 +8,13 @@ nor ONNX Runtime; opening an embedder does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Embedder", "well_formed"]
+__all__ = ["Embedder", "TokenEmbedder", "TokenStates", "well_formed"]
 
 
 class Embedder(Protocol):
@@ -52,6 +52,29 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Release the model or the connection. Closing twice is allowed."""
+        ...
+
+
+class TokenStates(NamedTuple):
+    """A text as the model read it: its vector, and the places and states of its tokens without punctuation."""
+
+    vector: NDArray[np.float32]
+    """The vector that `embed_query` returns."""
+    spans: list[tuple[int, int]]
+    """Where each token begins and ends, in code points of the text as `well_formed` writes it."""
+    states: NDArray[np.float32]
+    """(tokens, dimension); every row has length one, and there is at least one."""
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder whose model also returns the states of a text's tokens."""
+
+    def embed_tokens(self, text: str) -> TokenStates:
+        """Return the states of the tokens that the model reads.
+
+        Raises EmbedderUnavailable if they cannot be made, although vectors can, and after `close`.
+        """
         ...
 
 

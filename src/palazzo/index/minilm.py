@@ -11,12 +11,13 @@ on the machine's other load (`benchmarks/embedder.py`).
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import EmbedderUnavailable
-from palazzo.index.embedder import well_formed
+from palazzo.index.embedder import TokenStates, well_formed
 from palazzo.onnx_runtime import load_onnxruntime
 
 if TYPE_CHECKING:
@@ -25,12 +26,18 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 DATA = Path(__file__).parent / "data"
-GRAPH, TOKENIZER = "minilm-l6-v2-int7.onnx", "tokenizer.json"
+GRAPH, TOKENIZER, VECTORS = "minilm-l6-v2-int7.onnx", "tokenizer.json", "sentence_embedding"
 SHA256 = {
     GRAPH: "08345512f23412af2ac474d0f81dc7249978f338436725d5f93c5cce5411fb83",
     "minilm-l6-v2-int7.weights": "64cce74b00f8b9d8a0740a552ed1148cf4c2905a7075ca8717288779ad1a5fa5",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
+
+STATES_GRAPH = "minilm-l6-v2-int7-states.onnx"
+STATES_SHA256 = "dcd8231230ad6c39beb4e73c4131b621343f0d417f931b638f89017a2d82566c"
+"""The same graph with one more output, the states of all tokens. Its vectors are those of `GRAPH`, bit for bit, and it
+is not part of the fingerprint.
+"""
 
 DIMENSION = 384
 MAX_TOKENS = 256  # what the model card says; the tokenizer file itself says 128
@@ -60,6 +67,8 @@ class MiniLM:
         if graph is not None:
             self.id = f"file:{graph.name}"
         self._session: Any = open_session(graph or DATA / GRAPH, threads)
+        self._graph, self._threads = graph, threads
+        self._has_states, self._lock = False, threading.Lock()
         self._tokenizer = open_tokenizer()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -73,17 +82,50 @@ class MiniLM:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         import numpy as np
 
-        session = self._session
-        if session is None:
-            raise EmbedderUnavailable("This embedder was closed; open a new one.")
         tokens = self._tokenizer.encode(well_formed(text[:MAX_CHARACTERS])).ids
         ids = np.array([tokens], np.int32)
-        (vectors,) = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+        (vectors,) = self._open().run([VECTORS], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
+    def embed_tokens(self, text: str) -> TokenStates:
+        """Return the states of the tokens.
+
+        The graph for it is loaded at the first call, and from then on also makes the vectors.
+        """
+        import numpy as np
+
+        text = well_formed(text[:MAX_CHARACTERS])
+        encoding = self._tokenizer.encode(text)
+        ids = np.array([encoding.ids], np.int32)
+        vectors, states = self._open_states().run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+        spans = encoding.offsets
+        places = [n for n, (start, end) in enumerate(spans) if start < end]
+        words = [n for n in places if any(map(str.isalnum, text[slice(*spans[n])]))]
+        chosen = words or places or [0]
+        rows = states[0][chosen]
+        return TokenStates(vectors[0], [spans[n] for n in chosen], rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
     def close(self) -> None:
-        self._session = None
+        with self._lock:
+            self._session = None
+
+    def _open(self) -> Any:
+        session = self._session
+        if session is None:
+            raise EmbedderUnavailable("This embedder was closed; open a new one.")
+        return session
+
+    def _open_states(self) -> Any:
+        with self._lock:
+            session = self._open()
+            if not self._has_states:
+                if self._graph is None and not has_hash(DATA / STATES_GRAPH, STATES_SHA256):
+                    raise EmbedderUnavailable(f"{STATES_GRAPH} is missing or damaged; reinstall palazzo.")
+                graph = self._graph or DATA / GRAPH
+                session = self._session = open_session(graph.with_stem(f"{graph.stem}-states"), self._threads)
+                self._has_states = True
+            return session
 
 
 def open_session(graph: Path, threads: int) -> Any:
@@ -122,7 +164,8 @@ def open_tokenizer() -> Tokenizer:
 
 def damaged_files() -> list[str]:
     """Return the names of shipped files that are missing or not as released; takes a tenth of a second."""
-    return [name for name, expected in SHA256.items() if not has_hash(DATA / name, expected)]
+    released = {**SHA256, STATES_GRAPH: STATES_SHA256}
+    return [name for name, expected in released.items() if not has_hash(DATA / name, expected)]
 
 
 def has_hash(path: Path, expected: str) -> bool:

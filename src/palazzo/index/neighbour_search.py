@@ -141,12 +141,12 @@ def _weigh_words(
 
     Words that occur everywhere weigh nothing; a word that occurs nowhere counts in the total.
     """
-    whole = sum(_idf(frequency, keyword_candidates.total) for frequency in keyword_candidates.frequencies.values())
+    whole = sum(idf(frequency, keyword_candidates.total) for frequency in keyword_candidates.frequencies.values())
     worth: dict[str, float] = {}
     words_by_row: dict[int, set[str]] = {}
     coverage = dict.fromkeys(sources, 0.0)
     for term, frequency in keyword_candidates.frequencies.items():
-        value = _idf(frequency, keyword_candidates.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
+        value = idf(frequency, keyword_candidates.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
         if value > 0:
             worth[term] = value
             rows, owners = _holders(connection, keyword_candidates, term, sources)
@@ -162,7 +162,7 @@ def _find_most_held(
 ) -> float:
     """Return the largest share of the query words' worth in a row; a small palace weighs words as if it were larger."""
     total = max(keyword_candidates.total, _LEAST_TOTAL)
-    worth = {word: _idf(frequency, total) for word, frequency in keyword_candidates.frequencies.items()}
+    worth = {word: idf(frequency, total) for word, frequency in keyword_candidates.frequencies.items()}
     whole = sum(worth.values())
     return (
         max((sum(worth[word] for word in sorted(words_by_row.get(row, ()))) / whole for row in rows), default=0.0)
@@ -206,5 +206,6 @@ def _latest(
     return frozenset(row for row in holder_rows if placements[row].source == last)
 
 
-def _idf(frequency: int, total: int) -> float:
+def idf(frequency: int, total: int) -> float:
+    """Return the worth of a word that is in `frequency` of `total` drawers."""
     return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from palazzo.index.presentation import Hit
 from palazzo.index.query import Query
 from palazzo.index.search_pipeline import Answer, QueryEmbedder, search
+from palazzo.index.token_matching import TokenMatcher
 from palazzo.index.vector_index import VectorIndex
 from palazzo.model import Micros
 from palazzo.store import change_log, drawer_history
@@ -42,11 +43,12 @@ def search_past(
     embedder: QueryEmbedder | None,
     indexes: PastIndexes,
     note: str = "",
+    matcher: TokenMatcher | None = None,
 ) -> Answer:
     """Answer `request` as the palace was at `at`. Hits that became longer later are marked as cut."""
     with drawer_history.as_of(database, at) as connection:
         index = indexes.of(connection, at, live) if live is not None else None
-        answer = search(connection, request, index, embedder, note, AS_OF_POSTINGS)
+        answer = search(connection, request, index, embedder, note, AS_OF_POSTINGS, matcher=matcher)
         hits, below = (_mark_truncated(connection, hit_list) for hit_list in (answer.hits, list(answer.below)))
         return replace(answer, hits=hits, below=tuple(below))
 

@@ -54,9 +54,11 @@ class Query:
     """The row ids of the drawers used in the current session: they lift the drawers that were used together with
     them.
     """
+    rerank: bool = False
+    """Whether the best candidates are compared with the query token by token, which takes some 100 ms."""
     disabled_stages: frozenset[str] = frozenset()
-    """Stages (`keywords`, `vectors`, `ranking`) and signals to leave out, so that a benchmark can measure the effect of
-    each.
+    """Stages (`keywords`, `vectors`, `ranking`, `tokens`) and signals to leave out, so that a benchmark can measure the
+    effect of each.
     """
 
 

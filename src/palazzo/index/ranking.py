@@ -93,6 +93,12 @@ class Signals(NamedTuple):
     for what belongs to it, and -1 for what was written on another branch. So a main line, to which nearly everything
     belongs, does not lift one project above others.
     """
+    tokens: float = 0.0
+    """How well its tokens match the query's, scaled between the lowest and the highest of those that were compared."""
+    rare_tokens: float = 0.0
+    """The same with each token of the query weighted by the worth (IDF) of its word."""
+    follows_tokens: float = 0.0
+    """`rare_tokens` of the message immediately before it: an answer comes after what repeats the question."""
 
 
 class CandidateRank(NamedTuple):
@@ -112,7 +118,8 @@ class CandidateRank(NamedTuple):
         return self.rank - lifts
 
 
-_NOTHING = Signals()
+NOT_EXAMINED = Signals()
+"""The signals of a candidate that was not examined."""
 CO_USE_WEIGHT = 0.2
 """The weight of `together`, set by hand on synthetic usage logs (`benchmarks/used_together.py`): half of it gains
 almost nothing where used entries are requested again; more costs more where agents named entries that did not answer.
@@ -222,7 +229,7 @@ def rank(
     ranked_rows = set(around.rows)
     least = looked_at[-1].rank if looked_at else 0.0
     rest = [
-        CandidateRank(leftover, _NOTHING, least - 1 + leftover.rank_score / 2, work)
+        CandidateRank(leftover, NOT_EXAMINED, least - 1 + leftover.rank_score / 2, work)
         for leftover in candidates
         if leftover.row not in ranked_rows
     ]

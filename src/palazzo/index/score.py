@@ -50,6 +50,9 @@ sufficient.
 """
 BY_KEYWORD = Scale(-4.93, Evidence(cosine=0.0, share=5.02, coverage=0.22, rank=0.97, rank_gap=-7.20))
 """For candidates without a cosine."""
+WORK_BY_TOKENS = Scale(-4.80, Evidence(cosine=0.0, share=0.0, coverage=1.99, rank=1.05, rank_gap=-3.75))
+TALK_BY_TOKENS = Scale(-4.99, Evidence(cosine=0.0, share=0.0, coverage=0.0, rank=1.60, rank_gap=-3.61))
+"""The same for candidates that were ranked by tokens as well (`reranking`)."""
 LENIENT_FLOOR = 0.003
 """An answer whose best hit is below this is rejected. The other hits have no floor: a question may need several drawers
 ("how often did I …"), and to leave out those below 0.003 would cost 16 points of LongMemEval's session R@5.
@@ -69,7 +72,16 @@ class Nearness(NamedTuple):
     """The largest share of the query words' worth that one drawer contains. A word that occurs nowhere counts."""
 
 
-_NEARNESS_INTERCEPT, _NEARNESS_WEIGHTS = -2.2, Nearness(log_odds=0.36, cosine=3.8, held=4.0)
+class NearnessScale(NamedTuple):
+    """A fitted logistic regression of the chance of an answer."""
+
+    intercept: float
+    weights: Nearness
+
+
+NEARNESS = NearnessScale(-2.2, Nearness(log_odds=0.36, cosine=3.8, held=4.0))
+NEARNESS_BY_TOKENS = NearnessScale(-2.7, Nearness(log_odds=0.50, cosine=4.3, held=4.8))
+"""The same where the first hit was found by tokens as well, which makes its score say more."""
 _AVERAGE = Nearness(log_odds=-0.6, cosine=0.5, held=0.4)
 """What stands for evidence that is missing: the averages of the questions that were fitted."""
 _TINY = 1e-9
@@ -77,7 +89,9 @@ ANSWER_FLOOR = 0.4
 """An answer with a lower chance is rejected, in a palace of any size (`benchmarks/fit_floor.py`)."""
 
 
-def answer_chance(first: float | None, cosine: float | None, held: float | None) -> float:
+def answer_chance(
+    first: float | None, cosine: float | None, held: float | None, scale: NearnessScale = NEARNESS
+) -> float:
     """Return the chance that one of the five best hits answers, 0 to 1; 1 if there are no vectors to judge by.
 
     `first` is the score of the first hit, if it is on the scale of work; `held` is None if no words were looked up.
@@ -89,7 +103,16 @@ def answer_chance(first: float | None, cosine: float | None, held: float | None)
         cosine,
         _AVERAGE.held if held is None else held,
     )
-    return _logistic(_NEARNESS_INTERCEPT, nearness, _NEARNESS_WEIGHTS)
+    return _logistic(scale.intercept, nearness, scale.weights)
+
+
+def choose_scale(has_cosine: bool, is_talk: bool, by_tokens: bool) -> Scale:
+    """Return the scale of a candidate, by how it was ranked."""
+    if not has_cosine:
+        return BY_KEYWORD
+    if by_tokens:
+        return TALK_BY_TOKENS if is_talk else WORK_BY_TOKENS
+    return TALK if is_talk else WORK
 
 
 def relevance(evidence: Evidence, scale: Scale) -> float:

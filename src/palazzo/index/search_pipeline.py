@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.archive.archive_reader import read_drawers
-from palazzo.index import explanation, fusion, hit_window, presentation, query, ranking, score
+from palazzo.errors import EmbedderUnavailable
+from palazzo.index import explanation, fusion, hit_window, presentation, query, ranking, reranking, score
 from palazzo.index import keyword_candidates as keywords
 from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.index.lexicon import Lexicon
-from palazzo.index.neighbour_search import look_around
+from palazzo.index.neighbour_search import Around, idf, look_around
 from palazzo.index.presentation import Hit
 from palazzo.index.query import ParsedQuery, Query
 from palazzo.index.ranking import CandidateRank, Signals
+from palazzo.index.token_matching import TokenMatch, TokenMatcher
 from palazzo.index.vector_index import Filter, VectorIndex
 from palazzo.model import Drawer
 from palazzo.store import drawers, keyword_table, place_rows, tag_rows, vector_rows
@@ -38,7 +40,8 @@ _VECTOR_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nea
 """Starts a thread when it is first needed."""
 _BELOW = 3
 """The most hits below the floor that are reported."""
-IndexState = Literal["ready", "keyword-only", "building"]
+IndexState = Literal["ready", "keyword-only", "building", "without-tokens"]
+"""`without-tokens`: complete, but the best candidates could not be compared token by token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,13 @@ def search(
     note: str = "",
     postings_budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
+    matcher: TokenMatcher | None = None,
 ) -> Answer:
     """Answer `request` from one snapshot; without an index or embedder, by keyword alone.
 
     `postings_budget` limits what the keyword index may read; infinity reads all, to measure the cost of the limit. A
-    cached `lexicon` avoids counting words again for each question.
+    cached `lexicon` avoids counting words again for each question. With a `matcher`, the best candidates are compared
+    with the query token by token.
     """
     began = time.perf_counter()
     query.check(request)
@@ -87,7 +92,10 @@ def search(
         return Answer([], 0, _state(connection, index, embedder), _since(began), note)
     limit = _WIDER if scope.filtered_later or request.limit > CANDIDATES else CANDIDATES
     uses_vectors = "vectors" not in request.disabled_stages
-    dense = _Dense(connection, parsed_query, index, embedder, scope, max(CANDIDATES, request.limit), uses_vectors)
+    if request.disabled_stages & {"ranking", "tokens"}:
+        matcher = None
+    query_embedder = matcher if matcher is not None else embedder
+    dense = _Dense(connection, parsed_query, index, query_embedder, scope, max(CANDIDATES, request.limit), uses_vectors)
     if "keywords" in request.disabled_stages:
         keyword_candidates = KeywordCandidates([], 0.0)
     else:
@@ -101,7 +109,7 @@ def search(
         candidates = [candidate for candidate in candidates if candidate.row in request.among]
     uses = None if request.as_of is not None or "together" in request.disabled_stages else request.used
     near = dense.near | keyword_candidates.near
-    candidate_ranks, most_held = _rerank_candidates(
+    candidate_ranks, around = _rank_candidates(
         connection,
         parsed_query,
         candidates,
@@ -112,12 +120,21 @@ def search(
         near,
         uses,
     )
-    hits = presentation.fold(_hits(connection, candidate_ranks, keyword_candidates, scope, request), request.limit)
-    index_state = _state(connection, index, embedder)
+    index_state, by_tokens = _state(connection, index, embedder), False
+    if matcher is not None and around is not None:
+        try:
+            matches = _match_tokens(connection, matcher, parsed_query, candidate_ranks, keyword_candidates)
+            candidate_ranks = reranking.rerank(candidate_ranks, matches, around, request.disabled_stages)
+            by_tokens = True
+        except EmbedderUnavailable as error:
+            index_state, note = "without-tokens" if index_state == "ready" else index_state, note or str(error)
+    every_hit = _hits(connection, candidate_ranks, keyword_candidates, scope, request, by_tokens)
+    hits = presentation.fold(every_hit, request.limit)
     chance = score.answer_chance(
         hits[0].score if hits and not hits[0].is_talk else None,
         _nearest_cosine(candidates, hits, index_state),
-        most_held if keyword_candidates.frequencies else None,
+        around.most_held if around is not None and keyword_candidates.frequencies else None,
+        score.NEARNESS_BY_TOKENS if by_tokens else score.NEARNESS,
     )
     passing_hits = _passing(hits, chance, request)
     visible_hits = presentation.within_budget(passing_hits, request.budget)
@@ -246,7 +263,7 @@ def _nearest(
     return vector, nearest | near, frozenset(near)
 
 
-def _rerank_candidates(
+def _rank_candidates(
     connection: Connection,
     parsed_query: ParsedQuery,
     candidates: list[Candidate],
@@ -256,15 +273,39 @@ def _rerank_candidates(
     disabled_stages: frozenset[str],
     near: frozenset[int],
     uses: frozenset[int] | None,
-) -> tuple[list[CandidateRank], float]:
-    """Return the candidates in their order, and the largest share of the query words' worth that one of them has."""
+) -> tuple[list[CandidateRank], Around | None]:
+    """Return the candidates in their order, and their surroundings, if the ranking looks at them."""
     if "ranking" in disabled_stages:
-        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates], 0.0
+        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates], None
     best = [candidate.row for candidate in ranking.closest(candidates, near)]
     best_rows = set(best)
     remaining_rows = [candidate.row for candidate in candidates if candidate.row not in best_rows]
     around = look_around(connection, best, remaining_rows, keyword_candidates, index, vector, uses)
-    return ranking.rank(parsed_query, candidates, around, disabled_stages), around.most_held
+    return ranking.rank(parsed_query, candidates, around, disabled_stages), around
+
+
+def _match_tokens(
+    connection: Connection,
+    matcher: TokenMatcher,
+    parsed_query: ParsedQuery,
+    candidate_ranks: Sequence[CandidateRank],
+    keyword_candidates: KeywordCandidates,
+) -> dict[int, TokenMatch]:
+    """Return how well the tokens of the best candidates match those of the query."""
+    worth = {
+        term: idf(frequency, keyword_candidates.total) for term, frequency in keyword_candidates.frequencies.items()
+    }
+    rows = [candidate_rank.candidate.row for candidate_rank in _with_evidence(candidate_ranks)]
+    return matcher.match(connection, parsed_query.sentence, rows, worth)
+
+
+def _with_evidence(candidate_ranks: Sequence[CandidateRank]) -> list[CandidateRank]:
+    """Return those that have a word or a vector of their own: what only stands beside a hit is none."""
+    return [
+        candidate_rank
+        for candidate_rank in candidate_ranks
+        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
+    ]
 
 
 def _hits(
@@ -273,14 +314,10 @@ def _hits(
     keyword_candidates: KeywordCandidates,
     scope: _Scope,
     request: Query,
+    by_tokens: bool,
 ) -> Iterator[Hit]:
-    # What stands beside a hit, and for which nothing else is known to speak, is none itself.
     best: float | None = None
-    spoken_for = [
-        candidate_rank
-        for candidate_rank in candidate_ranks
-        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
-    ]
+    spoken_for = _with_evidence(candidate_ranks)
     batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
     for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
         candidate = candidate_rank.candidate
@@ -292,7 +329,8 @@ def _hits(
         best = own if best is None else max(own, best)
         share = score.share_of(candidate.bm25, keyword_candidates.max_bm25)
         evidence = score.Evidence(candidate.cosine or 0.0, share, candidate_rank.signals.covered, own, best - own)
-        scale = score.BY_KEYWORD if candidate.cosine is None else score.TALK if candidate_rank.is_talk else score.WORK
+        has_cosine, is_talk = candidate.cosine is not None, candidate_rank.is_talk
+        scale = score.choose_scale(has_cosine, is_talk, by_tokens)
         reasons = explanation.reasons(candidate_rank, keyword_candidates.max_bm25)
         probability = score.relevance(evidence, scale)
         yield Hit(
@@ -303,7 +341,7 @@ def _hits(
             reasons,
             candidate.row,
             floor=score.LENIENT_FLOOR,
-            is_talk=scale is score.TALK,
+            is_talk=is_talk and has_cosine,
         )
 
 

@@ -119,6 +119,14 @@ KEYS: tuple[Key, ...] = (
     Key("embedder.model", "text", "", "The model to request from that server.", _OWN),
     Key("embedder.api_key", "text", "", "The key to send to that server.", _OWN, secret=True),
     Key("embedder.dimension", "number", 0, "The required vector length; 0 accepts any.", _OWN, most=65_536),
+    Key(
+        "rerank",
+        "choice",
+        "tokens",
+        "Whether a search also compares the tokens of its best candidates with those of the query.",
+        _OWN,
+        ("tokens", "off"),
+    ),
     Key("auto_context_on_start", "flag", True, "Orient the agent when a session starts."),
     Key("detect_recall_patterns", "flag", True, "Search when a prompt asks about the past."),
     Key(

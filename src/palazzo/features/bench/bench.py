@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from palazzo.bench.retrieval import Outcome
     from palazzo.operations.context import Context
 
-STAGES = ("keywords", "vectors", "ranking")
+STAGES = ("keywords", "vectors", "ranking", "tokens")
 OWN_QUESTIONS = 300
 """Default number of questions for `self`."""
 _EXAMPLES, _ABOVE, _EXCERPT = 10, 3, 160
@@ -35,7 +35,10 @@ class BenchRequest:
     shared: Annotated[bool, About("File all conversations in one palace, instead of one palace each.")] = False
     without: Annotated[
         tuple[str, ...],
-        About("Leave out a stage (keywords, vectors, ranking) or a ranking signal; may be repeated.", metavar="STAGE"),
+        About(
+            "Leave out a stage (keywords, vectors, ranking, tokens) or a ranking signal; may be repeated.",
+            metavar="STAGE",
+        ),
     ] = ()
     limit: Annotated[int | None, About("Ask this many questions, chosen at random.", metavar="QUESTIONS")] = None
     seed: Annotated[int, About("Random seed.", metavar="N")] = 1
@@ -142,7 +145,7 @@ class OwnBench(BenchResult):
     drawers: int
     questions: int
     seed: int
-    index: Literal["ready", "keyword-only", "building"]
+    index: Literal["ready", "keyword-only", "building", "without-tokens"]
     found: Means
     by_kind: dict[str, ReturnRates]
     latency_ms: dict[str, float]
@@ -178,7 +181,7 @@ def _check(request: BenchRequest) -> None:
         return
     from palazzo.index.ranking import Signals
 
-    stage_names = (*STAGES, *Signals._fields)
+    stage_names = tuple(dict.fromkeys((*STAGES, *Signals._fields)))  # `tokens` is both
     for stage in request.without:
         if stage not in stage_names:
             raise UsageError(f"Unknown stage or signal '{stage}'. Choose from: {', '.join(stage_names)}.")

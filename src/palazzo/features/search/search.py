@@ -108,7 +108,7 @@ class SearchResult:
 
     query: str
     scope: Scope
-    index: Literal["ready", "keyword-only", "building"]
+    index: Literal["ready", "keyword-only", "building", "without-tokens"]
     took_ms: float
     total_candidates: int
     hits: tuple[HitView, ...]
@@ -161,9 +161,10 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         checked_out=checkout.boosted_branch,
         among=among,
         used=uses,
+        rerank=context.settings.text("rerank") == "tokens",
     )
     answer, left_out = _answer(palace, search_query, checkout)
-    if answer.index != "ready":
+    if answer.index in ("building", "keyword-only"):
         start_embedding(context, insist=False)
     all_hits = (*answer.hits, *answer.below)
     with palace.database.snapshot() as connection:

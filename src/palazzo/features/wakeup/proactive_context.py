@@ -102,7 +102,7 @@ class ProactiveContextResult:
     files.
     """
     tokens: int
-    index: Literal["ready", "keyword-only", "building"] | None
+    index: Literal["ready", "keyword-only", "building", "without-tokens"] | None
     """What was searched; null if the text has too few words for a search."""
 
 
@@ -243,7 +243,7 @@ def _build_situation(
 
 def _search_wings(
     context: Context, request: ProactiveContextRequest, situation: ProactiveRequest, checkout: Checkout
-) -> tuple[list[Hit], Literal["ready", "keyword-only", "building"]]:
+) -> tuple[list[Hit], Literal["ready", "keyword-only", "building", "without-tokens"]]:
     """Return the best hits of each wing, searched separately so that hits of one wing cannot displace another's."""
     from palazzo.index.query import Query
     from palazzo.injection.proactive import is_left_out
@@ -262,7 +262,7 @@ def _search_wings(
 
     look = checkout.look
     hits: list[Hit] = []
-    index: Literal["ready", "keyword-only", "building"] = "ready"
+    index: Literal["ready", "keyword-only", "building", "without-tokens"] = "ready"
     for wing in situation.wings:
         query = Query(
             situation.search_text,
