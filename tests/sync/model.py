@@ -7,7 +7,7 @@ from random import Random
 
 from tests.sync.replicas import BIRDS, Replica, told_apart
 
-from palazzo.sync.record_types import Record
+from palazzo.sync.records.record_kind import Record
 
 
 def converge(machines: Sequence[Replica], chances: Random, steps: int, *, thoroughly: bool = True) -> None:

@@ -21,7 +21,7 @@ from palazzo.palace import Palace
 from palazzo.store import redaction_state
 from palazzo.sync import record_lines, record_reader, remote_erasures
 from palazzo.sync.merge import Report, merge
-from palazzo.sync.record_types import Record
+from palazzo.sync.records.record_kind import Record
 
 BIRDS = ("heron", "curlew", "plover", "dunlin", "knot", "tern", "gull", "avocet")
 WINGS, ROOMS = ("shop", "till", "api"), ("auth", "cart", "docs")

@@ -30,7 +30,7 @@ from palazzo.features.tasks.todo_list import TodoListRequest, todo_list
 from palazzo.features.upkeep.doctor import DoctorRequest, doctor
 from palazzo.features.upkeep.verify import VerifyRequest, verify
 from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
-from palazzo.sync import record_lines
+from palazzo.sync.records.kind_registry import RECORD_KINDS
 
 Lines = list[dict[str, Any]]
 WORDS, FORGED_WORDS = "The till listens on port 8443.", "The till listens on port 6666."
@@ -245,7 +245,7 @@ def in_order(lines: Lines) -> Lines:
         else (line["kind"], str(line.get("id") or line.get("item"))): line
         for line in lines
     }
-    kinds = [*record_lines.KINDS]
+    kinds = [*RECORD_KINDS]
     return sorted(by_key.values(), key=lambda line: kinds.index(line["kind"]))
 
 
@@ -335,7 +335,7 @@ def of_theirs(lines: Lines) -> dict[str, Any]:
 
 def test_an_item_that_is_here_is_no_version_of_another_s_document(tmp_path: Path) -> None:
     home = filled(tmp_path / "home")
-    lines = [line for line in export_lines(home) if line["kind"] in record_lines.KINDS]
+    lines = [line for line in export_lines(home) if line["kind"] in RECORD_KINDS]
     source = {"kind": "source", "id": "5" * 32, "type": "document", "key": ["x", "y.md"], "uri": "", "changed_at": 5}
     later = {**note(lines), "id": "e" * 32, "source": source["id"], "type": "document", "text": "Zebra.", "ordinal": 0}
     own = note(lines)["id"]
@@ -351,7 +351,7 @@ def test_an_item_that_is_here_is_no_version_of_another_s_document(tmp_path: Path
 
 def test_another_s_undoing_neither_stops_nor_precedes_one_s_own(tmp_path: Path) -> None:
     home = filled(tmp_path / "home")
-    lines = [line for line in export_lines(home) if line["kind"] in record_lines.KINDS]
+    lines = [line for line in export_lines(home) if line["kind"] in RECORD_KINDS]
     at = note(lines)["recorded_at"]
     did, undid = "a" * 32, "b" * 32
     groups = [

@@ -36,7 +36,9 @@ from palazzo.store import redaction_state
 from palazzo.sync import record_lines, record_reader, remote_erasures
 from palazzo.sync.merge import Report, merge, merge_into
 from palazzo.sync.merge_state import Version, merge_end_states, retirements
-from palazzo.sync.record_types import Item, Link, Record
+from palazzo.sync.records.chain_records import Link
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.record_kind import Record
 
 KEY = b"k" * 32
 

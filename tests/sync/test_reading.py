@@ -15,24 +15,20 @@ from palazzo.operations.context import Context
 from palazzo.store import place_rows, redaction_state
 from palazzo.store.drawer_listing import Listing
 from palazzo.sync import derived_records, export_check, record_reader
-from palazzo.sync.record_lines import KINDS, from_line, key_of, kind_of, to_line
+from palazzo.sync.record_lines import from_line, key_of, kind_of, to_line
 from palazzo.sync.record_reader import Scope
-from palazzo.sync.record_types import (
-    Act,
-    Arrangement,
-    Conflict,
-    Erasure,
-    Fact,
-    Group,
-    Header,
-    Item,
-    Link,
-    Member,
-    Record,
-    Source,
-    UnwantedFact,
-    Wing,
-)
+from palazzo.sync.records.act_records import Act
+from palazzo.sync.records.chain_records import Link
+from palazzo.sync.records.conflict_records import Conflict
+from palazzo.sync.records.erasure_records import Erasure
+from palazzo.sync.records.fact_records import Fact, UnwantedFact
+from palazzo.sync.records.group_records import Group, Member
+from palazzo.sync.records.header_record import Header
+from palazzo.sync.records.item_records import Item, read_items
+from palazzo.sync.records.kind_registry import RECORD_KINDS
+from palazzo.sync.records.place_records import Arrangement, Wing
+from palazzo.sync.records.record_kind import Record
+from palazzo.sync.records.source_records import Source
 
 BY_SOURCE = ("item", "repetition", "revision")
 """Kinds that stand by source."""
@@ -109,15 +105,15 @@ def test_all_that_is_true_is_told_once_in_order_and_refers_to_what_came_before(
     furnish(context)
     records = told(context, tombstones=True)
     kinds = [kind_of(one) for one in records]
-    assert set(kinds) == {*KINDS} - {"erasure", "unwanted_fact", "repetition"}
-    assert kinds == sorted(kinds, key=[*KINDS].index)
+    assert set(kinds) == {*RECORD_KINDS} - {"erasure", "unwanted_fact", "repetition"}
+    assert kinds == sorted(kinds, key=[*RECORD_KINDS].index)
     keys = [key_of(one) for one in records]
     assert len(set(keys)) == len(keys)
     for kind in {*kinds} - {*BY_SOURCE, "link", "member"}:
         own = [key for key in keys if key[0] == kind]
         assert own == sorted(own)
     for kind in BY_SOURCE:
-        sources = [one.source for one in records if kind_of(one) == kind]  # type: ignore[union-attr]
+        sources = [one.source for one in records if kind_of(one) == kind]  # type: ignore[attr-defined]
         assert sources == sorted(sources)
     assert all(from_line(to_line(one)) == one for one in records)
     checked(records, tmp_path)
@@ -184,7 +180,7 @@ def test_a_move_tells_the_rooms_id_and_no_row(context: Context) -> None:
     records = told(context)
     (move,) = (one for one in of(records, Act) if one.type == "move")
     assert "row" not in move.detail
-    assert move.room in {one.id for one in records if kind_of(one) == "room"}  # type: ignore[union-attr]
+    assert move.room in {one.id for one in records if kind_of(one) == "room"}  # type: ignore[attr-defined]
 
 
 def test_what_was_erased_is_not_told_but_that_it_was(context: Context) -> None:
@@ -206,7 +202,7 @@ def test_devices_of_one_palace_tell_each_other_all_but_items_and_links(context: 
     with context.reading().database.snapshot() as connection:
         found = list(record_reader.small(connection))
         chosen = [one.id for one in of(told(context), Item)][:3]
-        items = list(record_reader.items(connection, [*chosen, "f" * 32]))
+        items = list(read_items(connection, [*chosen, "f" * 32]))
     everything = told(context, tombstones=True, addresses=False)
     assert found == [one for one in everything if not isinstance(one, Header | Item | Link)]
     assert {one.id for one in items} == {*chosen}

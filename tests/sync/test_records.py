@@ -14,8 +14,13 @@ from hypothesis import strategies as st
 from tests.sync.told_lines import SCHEMA, lines_of
 
 from palazzo.sync.field_codecs import BadRecord
-from palazzo.sync.record_lines import KINDS, MOST_VALUES, NewerFormat, from_line, key_of, kind_of, to_line
-from palazzo.sync.record_types import Act, Header, Item, Record, Span, Wing
+from palazzo.sync.record_lines import MOST_VALUES, NewerFormat, from_line, key_of, kind_of, to_line
+from palazzo.sync.records.act_records import Act, Span
+from palazzo.sync.records.header_record import Header
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.kind_registry import RECORD_KINDS
+from palazzo.sync.records.place_records import Wing
+from palazzo.sync.records.record_kind import Record
 
 ID = "ab" * 16
 NOTE = Item(ID, ID, ID, "note", "user", 1, "user")
@@ -27,7 +32,7 @@ def line(**told: Any) -> bytes:
     return json.dumps(told).encode()
 
 
-VALIDATORS = {kind: jsonschema.Draft202012Validator(SCHEMA["$defs"][kind]) for kind in KINDS}
+VALIDATORS = {kind: jsonschema.Draft202012Validator(SCHEMA["$defs"][kind]) for kind in RECORD_KINDS}
 
 
 def read_or_refused(told: bytes) -> Record | None:
@@ -46,7 +51,7 @@ def is_of_the_schema(written: bytes) -> bool:
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.data(), st.sampled_from([*KINDS]))
+@given(st.data(), st.sampled_from([*RECORD_KINDS]))
 def test_what_the_schema_allows_is_read_and_written_as_one_line(data: st.DataObject, kind: str) -> None:
     told = data.draw(lines_of(kind))
     record = read_or_refused(json.dumps(told).encode())
@@ -63,7 +68,7 @@ def test_what_the_schema_allows_is_read_and_written_as_one_line(data: st.DataObj
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.data(), st.sampled_from([*KINDS]))
+@given(st.data(), st.sampled_from([*RECORD_KINDS]))
 def test_what_is_not_of_the_schema_is_refused_in_one_sentence(data: st.DataObject, kind: str) -> None:
     told = data.draw(lines_of(kind))
     name = data.draw(st.sampled_from([*told, "unheard_of"]))

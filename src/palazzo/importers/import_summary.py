@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from palazzo.importers import DiaryEntry, Fact, Note, StoreRecord, Task
 from palazzo.model import Trust, least_trust
-from palazzo.sync import record_types
-from palazzo.sync.record_types import Record
+from palazzo.sync.records import entity_records, fact_records
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.record_kind import Record
 
 LINES_SHOWN = 3
 _LONGEST_LINE = 100
@@ -42,14 +43,14 @@ class ImportSummary:
     def note(self, thing: Record | StoreRecord) -> None:
         """Count one thing."""
         match thing:
-            case record_types.Item(type="message" | "note" | "document"):
+            case Item(type="message" | "note" | "document"):
                 self._note_item(thing)
-            case record_types.Entity():
+            case entity_records.Entity():
                 self._names[thing.id] = thing.name
-            case record_types.Fact():
+            case fact_records.Fact():
                 words = (self._names.get(thing.subject, "?"), thing.predicate, self._names.get(thing.object, "?"))
                 self._names[thing.id] = " ".join(words)
-            case record_types.FactVersion():
+            case fact_records.FactVersion():
                 trust = least_trust("user", *(source.trust for source in thing.sources))
                 speaker = thing.sources[0].stated_by if thing.sources else ""
                 self._add("facts", trust, speaker, self._names.get(thing.fact, ""))
@@ -66,7 +67,7 @@ class ImportSummary:
             case _:
                 pass
 
-    def _note_item(self, item: record_types.Item) -> None:
+    def _note_item(self, item: Item) -> None:
         if item.type != "note":
             self._add(f"{item.type}s", item.trust, item.author or item.role, "")
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from palazzo.sync import segment_sequence
 from palazzo.sync.record_lines import from_line
-from palazzo.sync.record_types import Link
+from palazzo.sync.records.chain_records import Link
 from palazzo.sync.remotes import Remote
 from palazzo.sync.segments import Cipher
 

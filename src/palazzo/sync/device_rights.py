@@ -14,7 +14,10 @@ from dataclasses import replace
 from palazzo.store.device_rows import Right
 from palazzo.sync.merge import OWN_DEVICE, Origin
 from palazzo.sync.record_lines import kind_of
-from palazzo.sync.record_types import Device, Erasure, Item, Link, Record
+from palazzo.sync.records.chain_records import Device, Link
+from palazzo.sync.records.erasure_records import Erasure
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.record_kind import Record
 
 LIMITED_RIGHT = Origin("other", "user")
 

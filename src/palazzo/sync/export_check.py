@@ -20,14 +20,15 @@ from palazzo.sync import carried_files, derived_records, record_lines
 from palazzo.sync.authenticity import Proof
 from palazzo.sync.derived_records import Drawer, End
 from palazzo.sync.field_codecs import BadRecord
-from palazzo.sync.record_references import Name, drop_missing, parts_of
-from palazzo.sync.record_types import Act, Header, Item, Link, Record, Task
+from palazzo.sync.records.chain_records import Link
+from palazzo.sync.records.header_record import HEADER, Header
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.kind_registry import RECORD_KINDS, REFERENCED_KINDS, descriptor_of
+from palazzo.sync.records.record_kind import Record
 
 Progress = Callable[[int, int], None]
 """Called with (bytes of the file read, bytes of the file)."""
-_ORDER = {kind: n for n, kind in enumerate([*record_lines.KINDS, *derived_records.KINDS])}
-_ID_KINDS = frozenset(["device", "wing", "room", "source", "item", "group", "task", "entity", "fact"])
-"""Kinds whose ids are kept while a file is checked: later records refer to them."""
+_ORDER = {kind: n for n, kind in enumerate([*RECORD_KINDS, *derived_records.KINDS])}
 PURPOSE = b"export"
 """The purpose of the proof at the end of an export."""
 _BEGINNING = b'{"kind":"header"'
@@ -47,8 +48,9 @@ class VerifiedExport:
 @dataclass(slots=True)
 class _ExportState:
     counts: Counter[str] = field(default_factory=Counter)
-    ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in _ID_KINDS})
-    kind: str = "header"
+    ids: dict[str, set[bytes]] = field(default_factory=lambda: {kind: set() for kind in REFERENCED_KINDS})
+    """The ids of each kind to which later records may refer."""
+    kind: str = HEADER.name
     chains: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     """The number and hash of the last link, by device."""
     end: End | None = None
@@ -136,9 +138,10 @@ def _see(path: Path, line: int, record: Record | Drawer, state: _ExportState) ->
         raise _bad(path, line, "describes a part outside its text")
     if isinstance(record, Link) and not _follows(record, state.chains):
         raise _bad(path, line, f"does not continue the chain of device {record.device}: something was changed")
-    if kind in _ID_KINDS:
-        state.ids[kind].add(bytes.fromhex(record.item if isinstance(record, Task) else _id(record)))
-    for to, uid in _references(record):
+    descriptor = descriptor_of(record)
+    if kind in state.ids:
+        state.ids[kind].add(bytes.fromhex(descriptor.key(record)[1]))
+    for to, uid in descriptor.predecessors(record):
         if bytes.fromhex(uid) not in state.ids[to]:
             raise _bad(path, line, f"refers to a {to} ({uid}) that no earlier line defines")
 
@@ -168,23 +171,6 @@ def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:
 
 def _is_within(record: Item) -> bool:
     return all(0 <= part.start <= part.end <= len(record.text) for part in items.load_parts(record.parts))
-
-
-def _id(record: Record) -> str:
-    uid: str = getattr(record, "id")  # noqa: B009 - all kinds that are referred to have one but tasks
-    return uid
-
-
-def _references(record: Record) -> Iterator[Name]:
-    """Yield what must come before a record."""
-    match record:
-        case Item():
-            yield from (("source", record.source), ("room", record.room))
-        case Link():
-            yield "device", record.device
-        case Act():
-            yield from drop_missing(("group", record.group))
-    yield from parts_of(record)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from palazzo.sync import derived_records
 from palazzo.sync.field_codecs import fields_of, schema_of
-from palazzo.sync.record_lines import KINDS
-from palazzo.sync.record_types import FORMAT, VERSION
+from palazzo.sync.records.header_record import FORMAT, VERSION
+from palazzo.sync.records.kind_registry import RECORD_KINDS
 
 _ABOUT = (
     "Each line is one JSON object. The first is a header; kinds appear in the order of this list. A field with its "
@@ -16,7 +16,7 @@ _ABOUT = (
     "positions count code points and are half-open."
 )
 
-_LINES: dict[str, type] = {**KINDS, **derived_records.KINDS}
+_LINES: dict[str, type] = {kind.name: kind.record_class for kind in RECORD_KINDS.values()} | {**derived_records.KINDS}
 
 
 def schema() -> dict[str, Any]:

@@ -32,6 +32,12 @@ class BadRecord(ValueError):
     """A line is not a record of this format. The message follows the line's number: `line 7: …`."""
 
 
+def require(holds: bool, why: str) -> None:
+    """Raise BadRecord, with half a sentence that says why, unless a condition holds."""
+    if not holds:
+        raise BadRecord(why)
+
+
 Encode = Callable[[Any], object]
 Decode = Callable[[object], Any]
 Schema = dict[str, object]

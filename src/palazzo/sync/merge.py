@@ -4,7 +4,7 @@
 
 The result depends only on which records exist, never on the order in which they arrived, nor on how often. What was
 recorded stays as it was recorded. If two records of one id differ, a rule keeps one of them without regard to which
-came first (`archive/incoming_storage` for items; `merge_places`, `merge_acts`, `merge_facts` for the rest).
+came first (`archive/incoming_storage` for items; `merge` of its kind's descriptor in `records/` for the rest).
 """
 
 from __future__ import annotations
@@ -25,36 +25,13 @@ from palazzo.model import Micros, Trust
 from palazzo.store import arrangements, unfinished_imports
 from palazzo.store.database import Connection, Database
 from palazzo.store.unfinished_imports import Import
-from palazzo.sync import foreign_records, merge_acts, merge_facts, merge_items, merge_places, record_lines
-from palazzo.sync.merge_state import ImportChange, Missing, Outcome, Report, Work
-from palazzo.sync.record_types import (
-    Act,
-    Arrangement,
-    Conflict,
-    Device,
-    Entity,
-    EntityLink,
-    Erasure,
-    Fact,
-    FactVersion,
-    Group,
-    Header,
-    Item,
-    Link,
-    Member,
-    PredicateRule,
-    Project,
-    Record,
-    Repetition,
-    Revision,
-    Room,
-    Source,
-    State,
-    Task,
-    Tunnel,
-    UnwantedFact,
-    Wing,
-)
+from palazzo.sync import foreign_records
+from palazzo.sync.merge_state import ImportChange, Missing, Report, Work
+from palazzo.sync.records.chain_records import link_unlinked
+from palazzo.sync.records.erasure_records import ERASURE, Erasure
+from palazzo.sync.records.item_records import ITEM, Item, merge_items, prepare
+from palazzo.sync.records.kind_registry import RECORD_KINDS, descriptor_of
+from palazzo.sync.records.record_kind import Record, RecordKind
 
 __all__ = ["OWN_DEVICE", "Origin", "Progress", "Report", "merge", "merge_into"]
 
@@ -63,37 +40,7 @@ Progress = Callable[[int], None]
 RECORDS_AT_ONCE, CHARACTERS_AT_ONCE = 250, 512 * 1024
 """Maximum size of one transaction, except for a single longer record: others may write in between."""
 
-_MERGE: dict[type, Callable[[Work, Any], Outcome]] = {
-    Device: merge_places.merge_device,
-    Wing: merge_places.merge_wing,
-    Room: merge_places.merge_room,
-    Project: merge_places.merge_project,
-    Source: merge_places.merge_source,
-    Repetition: merge_items.merge_repetition,
-    Revision: merge_items.merge_revision,
-    Link: merge_items.merge_link,
-    Group: merge_acts.merge_group,
-    Act: merge_acts.merge_act,
-    Task: merge_acts.merge_task,
-    State: merge_acts.merge_state,
-    Entity: merge_facts.merge_entity,
-    EntityLink: merge_facts.merge_entity_link,
-    PredicateRule: merge_facts.merge_predicate_rule,
-    Fact: merge_facts.merge_fact,
-    FactVersion: merge_facts.merge_fact_version,
-    Conflict: merge_facts.merge_conflict,
-    Arrangement: merge_places.merge_arrangement,
-    Tunnel: merge_places.merge_tunnel,
-    Erasure: merge_items.merge_erasure,
-    UnwantedFact: merge_facts.merge_unwanted_fact,
-    Member: merge_acts.merge_member,
-}
-_ORDER = {
-    kind: n
-    for n, kind in enumerate(
-        [Erasure, *(record_class for record_class in record_lines.KINDS.values() if record_class is not Erasure)]
-    )
-}
+_ORDER = {kind.name: n for n, kind in enumerate(RECORD_KINDS.values())} | {ERASURE.name: -1}
 """Erasures come first, so that they are known before any words arrive."""
 
 
@@ -185,7 +132,7 @@ def _merge(
         guard = Guard.at(connection, database.redacts)
         _finish(Work(connection, guard, clock(), report, known_rows, authority, change), later)
         if vouch:
-            merge_items.link_unlinked(connection)
+            link_unlinked(connection)
         if import_record is not None:
             unfinished_imports.end(connection, import_record)
     return report
@@ -233,7 +180,7 @@ def _prepare_items(database: Database, batch: Sequence[Record], guard: Guard) ->
     if not came or any(isinstance(record, Erasure) for record in batch):
         return None
     with database.snapshot() as connection:
-        return merge_items.prepare(came, guard, connection)
+        return prepare(came, guard, connection)
 
 
 def _merge_batch(work: Work, records: Sequence[Record], arrival_batch: ArrivalBatch | None) -> list[Record]:
@@ -242,57 +189,46 @@ def _merge_batch(work: Work, records: Sequence[Record], arrival_batch: ArrivalBa
     if work.authority == "other" and not work.is_ending:  # an erasure is limited to the items that come with it
         later = [record for record in records if isinstance(record, Erasure)]
         records = [record for record in records if not isinstance(record, Erasure)]
-    sorted_records = sorted(records, key=lambda one: _ORDER[type(one)])
-    for cls, group in groupby(sorted_records, key=type):
-        if cls is Header:
-            continue
-        came = list(group)
-        if cls is Item:
-            later += merge_items.merge_items(work, came, arrival_batch)  # type: ignore[arg-type]
+    sorted_records = sorted(records, key=lambda record: _ORDER[descriptor_of(record).name])
+    for kind, group in groupby(sorted_records, key=descriptor_of):
+        if kind is ITEM:
+            later += merge_items(work, list(group), arrival_batch)  # type: ignore[arg-type]
         else:
-            later += _merge_each(work, came, _MERGE[cls])
+            later += _merge_each(work, kind, group)
     settle(work)
     return later
 
 
-def _merge_each(work: Work, came: Sequence[Record], merge_one: Callable[[Work, Any], Outcome]) -> list[Record]:
+def _merge_each(work: Work, kind: RecordKind[Any], came: Iterable[Record]) -> list[Record]:
     later = []
     for record in came:
         try:
-            _merge_record(work, record, merge_one)
+            _merge_record(work, kind, record)
         except Missing:
             later.append(record)
     return later
 
 
-def _merge_record(work: Work, record: Record, merge_one: Callable[[Work, Any], Outcome]) -> None:
-    kind = record_lines.kind_of(record)
-    if work.authority == "other":
-        _merge_foreign(work, record, kind, merge_one)
+def _merge_record(work: Work, kind: RecordKind[Any], record: Record) -> None:
+    """Merge a record; one of another person only if it is accepted."""
+    if kind.merge is None:
         return
-    outcome = merge_one(work, record)
-    work.report.note(kind, outcome)
+    if work.authority == "other":
+        verdict = foreign_records.judge(work, record)
+        if verdict == "refused":
+            work.report.refusals[kind.name] += 1
+        elif verdict == "there":
+            work.report.note(kind.name, "same")
+        if verdict != "take":
+            return
+    outcome = kind.merge(work, record)
+    work.report.note(kind.name, outcome)
     if outcome == "added":
         foreign_records.note_change(work, record)
+        if work.authority == "other":
+            foreign_records.note_added(work, record)
     if work.authority == "owner":
         foreign_records.note_vouched(work, record)
-
-
-def _merge_foreign(work: Work, record: Record, kind: str, merge_one: Callable[[Work, Any], Outcome]) -> None:
-    """Merge a record of another person if it is accepted; otherwise report it."""
-    if isinstance(record, Erasure):
-        record = foreign_records.limit_erasure(work, record)
-    verdict = foreign_records.judge(work, record)
-    if verdict == "refused":
-        work.report.refusals[kind] += 1
-    elif verdict == "there":
-        work.report.note(kind, "same")
-    elif verdict == "take":
-        outcome = merge_one(work, record)
-        work.report.note(kind, outcome)
-        if outcome == "added":
-            foreign_records.note_added(work, record)
-            foreign_records.note_change(work, record)
 
 
 def settle(work: Work) -> None:
@@ -311,7 +247,7 @@ def _finish(work: Work, later: list[Record]) -> None:
     later = _retry_records(work, later)
     work.report.conflicts += conflict_detection.find_everywhere(work.connection)
     for record in _retry_records(work, later):
-        work.report.missing[record_lines.kind_of(record)] += 1
+        work.report.missing[descriptor_of(record).name] += 1
 
 
 def _retry_records(work: Work, later: list[Record]) -> list[Record]:

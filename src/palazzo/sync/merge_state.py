@@ -21,26 +21,6 @@ from palazzo.store.database import Connection, Value, well_formed
 from palazzo.store.packs import PackReader
 
 Outcome = Literal["added", "changed", "same"]
-Table = Literal[
-    "device",
-    "wing",
-    "room",
-    "source",
-    "item",
-    "change_group",
-    "act",
-    "task_state",
-    "entity",
-    "entity_link",
-    "predicate_rule",
-    "fact",
-    "fact_version",
-    "conflict",
-    "arrangement",
-    "tunnel",
-    "erasure",
-]
-"""Tables whose rows have an id (`uid`)."""
 
 
 class Missing(LookupError):
@@ -90,10 +70,9 @@ class ImportChange:
         """Return the id of the group; None if nothing was new."""
         return None if self._row is None else self._uid.hex()
 
-    def add(self, connection: Connection, table: str, rows: Sequence[int]) -> None:
-        """Record that the import added rows of a table, if an undo needs this."""
-        kind = _MEMBERS.get(table)
-        if kind is None or not rows:
+    def add(self, connection: Connection, kind: MemberKind, rows: Sequence[int]) -> None:
+        """Record that the import added rows, as members of that kind."""
+        if not rows:
             return
         if self._row is None:
             self._row = change_groups.begin(
@@ -101,17 +80,6 @@ class ImportChange:
             )
         change_groups.add(connection, self._row, kind, rows)
         change_groups.count(connection, self._row, len(rows))
-
-
-_MEMBERS: dict[str, MemberKind] = {
-    "item": "note",
-    "fact_version": "fact+",
-    "entity_link": "link+",
-    "predicate_rule": "predicate",
-    "arrangement": "arrangement",
-    "tunnel": "tunnel+",
-}
-"""The kind of a group's member for each table. Acts and states belong to items, which an undo forgets."""
 
 
 class Version(NamedTuple):
@@ -151,7 +119,7 @@ class Work:
 
     # --- where ids lead ----------------------------------------------------------------------------------------
 
-    def find(self, table: Table, uid: str) -> int | None:
+    def find(self, table: str, uid: str) -> int | None:
         """Return the row id for that id (hex); None if it is not here."""
         row = self._known_rows.get((table, uid))
         if row is not None:
@@ -161,25 +129,31 @@ class Work:
             return int(row_id)
         return None
 
-    def lead(self, table: Table, uid: str, row: int) -> None:
+    def lead(self, table: str, uid: str, row: int) -> None:
         """Map the id of a record to another row here, for this merge."""
         self._known_rows[table, uid] = row
 
-    def need(self, table: Table, uid: str) -> int:
+    def need(self, table: str, uid: str) -> int:
         """Return the row id for that id (hex); raise Missing if it is not here."""
         row = self.find(table, uid)
         if row is None:
             raise Missing(f"{table} {uid}")
         return row
 
-    def optional(self, table: Table, uid: str | None) -> int | None:
+    def optional(self, table: str, uid: str | None) -> int | None:
         """Return the row id for that id, None for None; raise Missing if it is not here."""
         return None if uid is None else self.need(table, uid)
 
-    def uid_of(self, table: Table, row: int) -> str:
+    def uid_of(self, table: str, row: int) -> str:
         """Return the id (hex) of the row with that row id."""
         (uid,) = next(self.connection.execute(f"SELECT uid FROM {table} WHERE id = ?", (row,)))
         return bytes(uid).hex()
+
+    def insert(self, table: str, uid: str, **values: Value) -> int:
+        """Insert a row with that id (hex) and these values by column; return its row id."""
+        columns = {"uid": bytes.fromhex(uid), **values}
+        query = f"INSERT INTO {table}({', '.join(columns)}) VALUES({', '.join('?' * len(columns))}) RETURNING id"
+        return int(next(self.connection.execute(query, (*columns.values(),)))[0])
 
     # --- how words are kept ------------------------------------------------------------------------------------
 
@@ -203,6 +177,12 @@ class Work:
 def earliest(first_time: int | None, second_time: int | None) -> int | None:
     """Return the earlier of two end times; None means no end yet."""
     return min((at for at in (first_time, second_time) if at is not None), default=None)
+
+
+def ended_by(work: Work, table: str, row: int, end: int | None) -> dict[int, int | None]:
+    """Return the end that a record gives for a row here, if it is earlier than the known one."""
+    (stored_end,) = next(work.connection.execute(f"SELECT retired_at FROM {table} WHERE id = ?", (row,)))
+    return {row: end} if end is not None and (stored_end is None or end < stored_end) else {}
 
 
 def merge_end_states(

@@ -27,11 +27,13 @@ from palazzo.sync.device_register import FULL, DeviceRegister
 from palazzo.sync.field_codecs import BadRecord
 from palazzo.sync.hybrid_clock import Skew
 from palazzo.sync.merge import Report, merge
-from palazzo.sync.merge_items import link_unlinked
 from palazzo.sync.own_heads import PENDING, forged_head, own_head
 from palazzo.sync.push_delta import Progress, fingerprint
 from palazzo.sync.record_lines import NewerFormat, from_line
-from palazzo.sync.record_types import Header, Item, Link, Record
+from palazzo.sync.records.chain_records import Link, link_unlinked
+from palazzo.sync.records.header_record import Header
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.record_kind import Record
 from palazzo.sync.remote_erasures import seek
 from palazzo.sync.remotes import Remote, RemoteState
 from palazzo.sync.segments import Cipher, Head, SegmentContent, SegmentName

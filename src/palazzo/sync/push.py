@@ -22,7 +22,7 @@ from palazzo.sync import device_register, record_reader, segments
 from palazzo.sync.device_cards import Signer
 from palazzo.sync.own_heads import PENDING, forged_head, last_head, own_head
 from palazzo.sync.push_delta import HASH_SIZE, DeltaReader, Progress, PushReport, SyncNotes
-from palazzo.sync.record_lines import KINDS
+from palazzo.sync.records.kind_registry import RECORD_KINDS
 from palazzo.sync.remotes import Remote
 from palazzo.sync.segments import Cipher, Head, Segment, Series
 
@@ -227,7 +227,7 @@ def _fill_segments(batches: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
 
 
 _BEGINS = len(b'{"kind":"')
-_RANKS = {kind.encode(): n for n, kind in enumerate(KINDS)}
+_RANKS = {kind.encode(): n for n, kind in enumerate(RECORD_KINDS)}
 
 
 def _rank(line: bytes) -> int:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import takewhile
 from typing import Literal, cast
 
 from palazzo.archive import device_chain
@@ -19,7 +20,11 @@ from palazzo.store.remote_rows import RemoteRow
 from palazzo.sync import push_filter, record_reader, segments
 from palazzo.sync.push_filter import Sieve, Why
 from palazzo.sync.record_lines import key_of, kind_of, to_line
-from palazzo.sync.record_types import Absent, Erasure, Item, Link, Record
+from palazzo.sync.records.chain_records import Absent, Link
+from palazzo.sync.records.erasure_records import Erasure
+from palazzo.sync.records.item_records import ITEM, Item, read_items
+from palazzo.sync.records.kind_registry import RECORD_KINDS
+from palazzo.sync.records.record_kind import Record
 
 _ITEMS_AT_ONCE = 200
 """Items that are read and checked for redaction together."""
@@ -61,8 +66,8 @@ _WITH_ITEM = (None, "erased")
 """Reasons for absent bytes of links that have an item here (None: not absent). The item of a merged link is sent with
 another link.
 """
-_FIRST = frozenset(["device", "wing", "room", "project", "source"])
-"""Kinds to which items refer."""
+_FIRST = frozenset(takewhile(lambda kind: kind != ITEM.name, RECORD_KINDS))
+"""Kinds before items, to which these refer."""
 
 
 class DeltaReader:
@@ -134,7 +139,7 @@ class DeltaReader:
         """Yield each link with its own line and its item's line, if there is one; None if the item is held back."""
         stays = self._limits.of_items(self._connection, [link.item for link in links])
         item_ids = [link.item for link in links if link.absent in _WITH_ITEM and link.item not in stays]
-        items = {item.id: item for item in record_reader.items(self._connection, item_ids)}
+        items = {item.id: item for item in read_items(self._connection, item_ids)}
         stays.update((item.id, "secret") for item in push_filter.only_with_secrets(items.values()))
         stays.update((item.id, "secret") for item in items.values() if self._lacks(item))
         stays.update(self._tainted_items(items.values()))

@@ -22,25 +22,14 @@ from palazzo.knowledge import suggestions
 from palazzo.security.secret_prescan import suspects
 from palazzo.security.secret_scanner import find_secrets
 from palazzo.store import remote_rows
-from palazzo.store.change_groups import MEMBER_TABLES
 from palazzo.store.database import Connection
 from palazzo.sync import segments
-from palazzo.sync.record_lines import key_of, kind_of
-from palazzo.sync.record_references import Name, drop_missing, parts_of
-from palazzo.sync.record_types import (
-    Act,
-    Conflict,
-    Entity,
-    EntityLink,
-    Fact,
-    FactVersion,
-    Group,
-    Item,
-    Member,
-    PredicateRule,
-    Record,
-    UnwantedFact,
-)
+from palazzo.sync.records.entity_records import Entity, EntityLink, PredicateRule
+from palazzo.sync.records.fact_records import Fact, FactVersion, UnwantedFact
+from palazzo.sync.records.group_records import Group, Member
+from palazzo.sync.records.item_records import Item
+from palazzo.sync.records.kind_registry import descriptor_of
+from palazzo.sync.records.record_kind import Record, RecordName
 
 Why = Literal["private", "filtered", "secret", "large"]
 """Private; in wings that a remote does not receive; with a secret in it; larger than a reader accepts."""
@@ -141,19 +130,21 @@ def hidden_sources(connection: Connection, limits: Limits) -> set[str]:
     return {uid for uid in private_sources if shared_counts[uid] <= 0}
 
 
-def hidden_references(connection: Connection, limits: Limits, records: Sequence[Record]) -> set[Name]:
+def hidden_references(connection: Connection, limits: Limits, records: Sequence[Record]) -> set[RecordName]:
     """Return the items and tasks that these records refer to and that are withheld, even if a remote already has them.
 
     Also unwanted facts that were suggested only from withheld wings.
     """
-    item_ids = {uid for record in records for kind, uid in _told_by(record) if kind in ("item", "task")}
-    names: set[Name] = {(kind, uid) for uid in limits.of_items(connection, [*item_ids]) for kind in ("item", "task")}
+    item_ids = {uid for record in records for kind, uid in _named_in(record) if kind in ("item", "task")}
+    names: set[RecordName] = {
+        (kind, uid) for uid in limits.of_items(connection, [*item_ids]) for kind in ("item", "task")
+    }
     unwanted_facts = [record for record in records if isinstance(record, UnwantedFact)]
     if unwanted_facts:
         wings = {str(name) for _, uid, name in connection.execute(_WINGS) if bytes(uid).hex() not in limits.wings}
         suggested_ids = suggestions.ids_of(connection, wings)
         hidden_facts = [record for record in unwanted_facts if record.id not in suggested_ids]
-        names.update(name_of(record) for record in hidden_facts)
+        names.update(_name_of(record) for record in hidden_facts)
         names.update(("unwanted_fact", record.id) for record in hidden_facts)
     return names
 
@@ -198,29 +189,31 @@ class Sieve:
     limits: Limits
     counts: Counter[str] = field(default_factory=Counter)
     """Number of withheld records of each kind."""
-    stays: set[Name] = field(default_factory=set)
+    stays: set[RecordName] = field(default_factory=set)
     """The withheld records known so far: records that refer to them are withheld, too."""
 
     def sift(self, record_lines: Sequence[tuple[Record, bytes]]) -> Iterator[tuple[Record, bytes]]:
         """Yield the (record, line) pairs to send, in order; their references were sifted before or are among them."""
         secret = lines_with_secrets([line for _, line in record_lines])
         secret |= {n for n, (_, line) in enumerate(record_lines) if not segments.fits(line)}
-        self.stays.update(name_of(record_lines[n][0]) for n in secret)
+        self.stays.update(_name_of(record_lines[n][0]) for n in secret)
         self.stays.update(("wing", wing) for wing in self.limits.wings)
         self.stays.update(("room", room) for room in self.limits.rooms)
         if self.limits.is_selective:
-            self.stays.update(name_of(fact) for fact, _ in record_lines if isinstance(fact, Fact) and fact.wing is None)
+            self.stays.update(
+                _name_of(fact) for fact, _ in record_lines if isinstance(fact, Fact) and fact.wing is None
+            )
         if not self.stays:
             yield from record_lines
             return
-        records_by_name = self._select_records({name_of(record): record for record, _ in record_lines})
+        records_by_name = self._select_records({_name_of(record): record for record, _ in record_lines})
         for record, line in record_lines:
-            if name_of(record) in records_by_name:
+            if _name_of(record) in records_by_name:
                 yield record, line
             else:
-                self.counts[kind_of(record)] += 1
+                self.counts[descriptor_of(record).name] += 1
 
-    def _select_records(self, records_by_name: dict[Name, Record]) -> dict[Name, Record]:
+    def _select_records(self, records_by_name: dict[RecordName, Record]) -> dict[RecordName, Record]:
         """Drop records that are part of a withheld one, and dependent records that serve nothing sent."""
         for name in self.stays:
             records_by_name.pop(name, None)
@@ -230,10 +223,10 @@ class Sieve:
             self.stays.update(dropped_names)
         return _drop_orphans(records_by_name) if self.limits else records_by_name
 
-    def _find_dependents(self, records_by_name: dict[Name, Record]) -> list[Name]:
+    def _find_dependents(self, records_by_name: dict[RecordName, Record]) -> list[RecordName]:
         """Return records that reveal withheld ones, and facts without a sent version (their sources are withheld)."""
         dropped_names = [
-            name for name, record in records_by_name.items() if not self.stays.isdisjoint(_told_by(record))
+            name for name, record in records_by_name.items() if not self.stays.isdisjoint(_named_in(record))
         ]
         if dropped_names:
             return dropped_names
@@ -243,17 +236,20 @@ class Sieve:
         ]
 
 
-def _drop_orphans(records_by_name: dict[Name, Record]) -> dict[Name, Record]:
+def _drop_orphans(records_by_name: dict[RecordName, Record]) -> dict[RecordName, Record]:
     """Drop entities and predicates without any sent fact, and groups without any sent member."""
-    fact_names = {name for record in records_by_name.values() if isinstance(record, Fact) for name in _of_fact(record)}
-    linked_names: set[Name] = set()
+    fact_names: set[RecordName] = set()
+    for record in records_by_name.values():
+        if isinstance(record, Fact):
+            fact_names |= {*descriptor_of(record).refers_to(record), ("predicate", record.predicate)}
+    linked_names: set[RecordName] = set()
     for record in records_by_name.values():
         if isinstance(record, EntityLink):
-            ends = set(drop_missing(("entity", record.entity), ("entity", record.other)))
+            ends = set(descriptor_of(record).refers_to(record))
             if not fact_names.isdisjoint(ends):
                 linked_names |= ends
 
-    def serves(name: Name, record: Record) -> bool:
+    def serves(name: RecordName, record: Record) -> bool:
         match record:
             case Entity():
                 return name in fact_names or name in linked_names
@@ -268,7 +264,7 @@ def _drop_orphans(records_by_name: dict[Name, Record]) -> dict[Name, Record]:
         name: record
         for name, record in records.items()
         if not isinstance(record, Member)
-        or all(part in records or part[0] in _EXEMPT_KINDS for part in _told_by(record))
+        or all(part in records or part[0] in _EXEMPT_KINDS for part in _named_in(record))
     }
     groups = _groups(records)
     return {
@@ -279,9 +275,9 @@ def _drop_orphans(records_by_name: dict[Name, Record]) -> dict[Name, Record]:
     }
 
 
-def _groups(records: dict[Name, Record]) -> set[Name]:
+def _groups(records: dict[RecordName, Record]) -> set[RecordName]:
     """Return the groups that made a sent change, and the groups that undid those."""
-    groups = {group for record in records.values() for group in _of_group(record)}
+    groups = {("group", uid) for record in records.values() if (uid := descriptor_of(record).group(record)) is not None}
     undoes = {
         name: ("group", record.undoes)
         for name, record in records.items()
@@ -291,39 +287,15 @@ def _groups(records: dict[Name, Record]) -> set[Name]:
     return groups | {name for name, undone_group in undoes.items() if undone_group in groups}
 
 
-def _of_fact(record: Fact) -> Iterator[Name]:
-    yield from (("entity", record.subject), ("entity", record.object), ("predicate", record.predicate))
+def _name_of(record: Record) -> RecordName:
+    return descriptor_of(record).name_record(record)
 
 
-def _of_group(record: Record) -> Iterator[Name]:
-    """Yield the group that a record belongs to, by its act or as its member."""
-    match record:
-        case Act():
-            yield from drop_missing(("group", record.group))
-        case Member() if record.type != "undone":
-            yield "group", record.group
-
-
-def name_of(record: Record) -> Name:
-    """Return the identity of a record among all records, without its text."""
-    kind, *rest = key_of(record)
-    return kind, "/".join(rest)
-
-
-def _told_by(record: Record) -> Iterator[Name]:
-    """Yield the records that a record depends on or would reveal."""
-    yield from parts_of(record)
-    match record:
-        case Act():
-            yield from (("item", span.item) for span in record.spans)
-        case FactVersion():
-            for statement in record.sources:
-                yield from drop_missing(("item", statement.item), *(("item", uid) for uid in statement.tainted_by))
-        case Conflict():
-            yield from drop_missing(("item", record.earlier.item), ("item", record.later.item))
-        case Member():
-            # an undone member has no `ref`
-            yield from drop_missing((MEMBER_TABLES.get(record.type, "unwanted_fact"), record.ref))
+def _named_in(record: Record) -> Iterator[RecordName]:
+    """Yield the records on which a record depends, or which it would reveal."""
+    kind = descriptor_of(record)
+    yield from kind.refers_to(record)
+    yield from kind.reveals(record)
 
 
 def count_reasons(reasons: Iterable[Why]) -> dict[str, int]:

@@ -10,81 +10,12 @@ import re
 from collections.abc import Mapping
 from itertools import chain
 
-from palazzo.sync import record_validation
 from palazzo.sync.field_codecs import BadRecord, Field, compact, encode_fields, fields_of, read
-from palazzo.sync.record_types import (
-    FORMAT,
-    VERSION,
-    Act,
-    Arrangement,
-    Conflict,
-    Device,
-    Entity,
-    EntityLink,
-    Erasure,
-    Fact,
-    FactVersion,
-    Group,
-    Header,
-    Item,
-    Link,
-    Member,
-    PredicateRule,
-    Project,
-    Record,
-    Repetition,
-    Revision,
-    Room,
-    Source,
-    State,
-    Task,
-    Tunnel,
-    UnwantedFact,
-    Wing,
-)
+from palazzo.sync.records.header_record import FORMAT, HEADER, VERSION
+from palazzo.sync.records.kind_registry import RECORD_KINDS, descriptor_of
+from palazzo.sync.records.record_kind import Record
 
-KINDS: dict[str, type[Record]] = {
-    "header": Header,
-    "device": Device,
-    "wing": Wing,
-    "room": Room,
-    "project": Project,
-    "source": Source,
-    "item": Item,
-    "repetition": Repetition,
-    "revision": Revision,
-    "link": Link,
-    "group": Group,
-    "act": Act,
-    "task": Task,
-    "task_state": State,
-    "entity": Entity,
-    "entity_link": EntityLink,
-    "predicate_rule": PredicateRule,
-    "fact": Fact,
-    "fact_version": FactVersion,
-    "conflict": Conflict,
-    "arrangement": Arrangement,
-    "tunnel": Tunnel,
-    "erasure": Erasure,
-    "unwanted_fact": UnwantedFact,
-    "member": Member,
-}
-"""The possible kinds of a line, in their order."""
-NAMES = {cls: kind for kind, cls in KINDS.items()}
-FIELDS: dict[type, tuple[Field, ...]] = {cls: fields_of(cls) for cls in KINDS.values()}
-"""The fields of each kind, in their order."""
-_KNOWN_BY: dict[type, tuple[str, ...]] = {
-    Header: (),
-    Project: ("identity",),
-    Repetition: ("source", "ordinal", "item"),
-    Revision: ("source", "at", "item"),
-    Link: ("device", "seq"),
-    Task: ("item",),
-    UnwantedFact: ("id", "at"),
-    Member: ("group", "n"),
-}
-"""The fields that identify a record, if not its id."""
+_FIELDS: dict[str, tuple[Field, ...]] = {name: fields_of(kind.record_class) for name, kind in RECORD_KINDS.items()}
 
 LARGEST_LINE = 256 * 1024 * 1024
 """Maximum bytes of a line that is read: an item of 64 MiB occurs in it twice, as text and as bytes, with escapes."""
@@ -99,13 +30,12 @@ _IN_QUOTES = re.compile(rb'"[^"]*"?')
 
 def kind_of(record: Record) -> str:
     """Return the line kind of a record."""
-    return NAMES[type(record)]
+    return descriptor_of(record).name
 
 
 def key_of(record: Record) -> tuple[str, ...]:
     """Return the identity of a record: its kind, and its ID or what replaces one."""
-    names = _KNOWN_BY.get(type(record), ("id",))
-    return (NAMES[type(record)], *(str(getattr(record, name)) for name in names))
+    return descriptor_of(record).key(record)
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
@@ -117,8 +47,8 @@ def to_line(record: Record) -> bytes:
     It is UTF-8; only if the record contains a lone surrogate, which UTF-8 cannot hold, the whole line is ASCII with
     escapes.
     """
-    cls = type(record)
-    return line_of(NAMES[cls], encode_fields(FIELDS[cls], record))
+    kind = kind_of(record)
+    return line_of(kind, encode_fields(_FIELDS[kind], record))
 
 
 def line_of(kind: str, fields: Mapping[str, object]) -> bytes:
@@ -137,18 +67,18 @@ def from_line(line: bytes) -> Record:
     not have the form of its kind. Only the line itself is checked: whether its references exist is for the reader of
     all lines to check.
     """
-    kind, value = parse_record(line)
-    cls = KINDS.get(kind)
-    if cls is None:
-        raise BadRecord(f"has a kind '{kind[:_EXCERPT_LENGTH]}' that this version does not know")
-    if cls is Header:
+    name, value = parse_record(line)
+    kind = RECORD_KINDS.get(name)
+    if kind is None:
+        raise BadRecord(f"has a kind '{name[:_EXCERPT_LENGTH]}' that this version does not know")
+    if kind is HEADER:
         _check_version(value)
     try:
-        record: Record = read(cls, FIELDS[cls], value)
-        record_validation.check(record)
+        record: Record = read(kind.record_class, _FIELDS[name], value)
+        kind.check(record)
         return record
     except BadRecord as error:
-        raise BadRecord(f"{kind}: {error}") from None
+        raise BadRecord(f"{name}: {error}") from None
 
 
 def parse_record(line: bytes) -> tuple[str, dict[str, object]]:

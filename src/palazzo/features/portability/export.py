@@ -223,7 +223,7 @@ def _jsonl(
     from palazzo.store import redaction_state
     from palazzo.sync import carried_files, derived_records, export_check, record_lines, record_reader
     from palazzo.sync.authenticity import Proof
-    from palazzo.sync.record_types import Header
+    from palazzo.sync.records.header_record import Header
 
     scope = record_reader.Scope(listing, filters) if filters else None
     total = record_reader.count(connection)

@@ -99,7 +99,7 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
     The text is lost and cannot be restored. The record says that no known erasure removed it.
     """
     from palazzo.store import device_rows, items, tombstones, unfinished_imports
-    from palazzo.sync.merge_items import link_unlinked
+    from palazzo.sync.records.chain_records import link_unlinked
 
     palace = context.writing()
     with palace.database.snapshot() as connection:
