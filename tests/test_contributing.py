@@ -489,6 +489,44 @@ def m018_lengths(connection: Connection) -> None:
 )
 
 RECORD = Addition(
+    created={
+        "src/palazzo/sync/records/signpost_records.py": '''"""Signposts: names by which people find their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from palazzo.sync.field_codecs import Id, Name
+from palazzo.sync.merge_state import Outcome, Work
+from palazzo.sync.records.palace_snapshot import PalaceSnapshot, hex_id
+from palazzo.sync.records.record_kind import Record, RecordKind
+
+
+@dataclass(frozen=True, slots=True)
+class Signpost(Record):
+    """A name by which people find their way."""
+
+    id: Id
+    name: Name
+
+
+def _read(snapshot: PalaceSnapshot) -> Iterator[Signpost]:
+    for uid, name in snapshot.connection.execute("SELECT uid, name FROM signpost ORDER BY uid"):
+        yield Signpost(hex_id(uid), name)
+
+
+def _merge(work: Work, record: Signpost) -> Outcome:
+    uid = bytes.fromhex(record.id)
+    if list(work.connection.execute("SELECT 1 FROM signpost WHERE uid = ?", (uid,))):
+        return "same"
+    work.connection.execute("INSERT INTO signpost(uid, name) VALUES(?, ?)", (uid, work.name(record.name)))
+    return "added"
+
+
+SIGNPOST = RecordKind("signpost", Signpost, read=_read, merge=_merge)
+'''
+    },
     edits=(
         after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_signposts",\n'),
         after(
@@ -502,65 +540,16 @@ def m018_signposts(connection: Connection) -> None:
 ''',
         ),
         after(
-            "src/palazzo/sync/record_types.py",
-            "    target_drawers: tuple[Id, ...] = ()",
-            '''
-
-@dataclass(frozen=True, slots=True)
-class Signpost:
-    """A name by which people find their way."""
-
-    id: Id
-    name: Name
-''',
-        ),
-        after(
             "src/palazzo/store/text_columns.py",
             '    WordTable("known_person", "id", (("name", "name"),)),',
             '    WordTable("signpost", "id", (("name", "name"),)),\n',
         ),
-        after("src/palazzo/sync/record_types.py", "    | Tunnel", "    | Signpost\n"),
-        after("src/palazzo/sync/record_lines.py", "    Room,", "    Signpost,\n"),
-        after("src/palazzo/sync/record_lines.py", '    "tunnel": Tunnel,', '    "signpost": Signpost,\n'),
-        after("src/palazzo/sync/graph_record_reader.py", "    Side,", "    Signpost,\n"),
         after(
-            "src/palazzo/sync/graph_record_reader.py",
-            "    yield from _tunnels(connection, selection)",
-            """    if selection is None:
-        for uid, name in connection.execute("SELECT uid, name FROM signpost ORDER BY uid"):
-            yield Signpost(_hex(uid), name)
-""",
+            "src/palazzo/sync/records/kind_registry.py",
+            "from palazzo.sync.records.record_kind import Record, RecordKind",
+            "from palazzo.sync.records.signpost_records import SIGNPOST\n",
         ),
-        (
-            "src/palazzo/sync/merge_places.py",
-            "import Arrangement, Device, Project, Room, Source, Tunnel, Wing",
-            "import Arrangement, Device, Project, Room, Signpost, Source, Tunnel, Wing",
-        ),
-        (
-            "src/palazzo/sync/merge_places.py",
-            "def merge_tunnel(",
-            '''def merge_signpost(work: Work, record: Signpost) -> Outcome:
-    """Merge a signpost."""
-    uid = bytes.fromhex(record.id)
-    if list(work.connection.execute("SELECT 1 FROM signpost WHERE uid = ?", (uid,))):
-        return "same"
-    work.connection.execute("INSERT INTO signpost(uid, name) VALUES(?, ?)", (uid, work.name(record.name)))
-    return "added"
-
-
-def merge_tunnel(''',
-        ),
-        after("src/palazzo/sync/merge.py", "    Room,", "    Signpost,\n"),
-        after(
-            "src/palazzo/sync/merge.py",
-            "    Tunnel: merge_places.merge_tunnel,",
-            "    Signpost: merge_places.merge_signpost,\n",
-        ),
-        after(
-            "src/palazzo/sync/foreign_records.py",
-            '    record_types.UnwantedFact: "refused",  # it would hold for suggestions of this palace',
-            '    record_types.Signpost: "refused",  # it would stand among those of this palace\n',
-        ),
+        after("src/palazzo/sync/records/kind_registry.py", "    TUNNEL,", "    SIGNPOST,\n"),
     ),
     generated=("docs/reference/export-schema.json",),
     tests=OF_NEW_TABLES,
