@@ -149,6 +149,7 @@ def test_the_key_of_the_recorded_sessions_is_found() -> None:
         "password=[redacted:password:1a2b3c4d]",
         'token: "[redacted:token:1a2b3c4d]"',
         "PASSWORD=[private]",
+        "from trust read entry short.\n    salted first trust is.\n        pass from.\n\nunit answer change.",
     ],
 )
 def test_what_is_no_secret_is_let_alone(text: str) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.stopwords import STOP_WORDS
+
 REFERENCE = re.compile(
     r"[$<%({@\[]|\{\{|&(?:lt|#x3c);|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|sops:|op://|ssm:|arn:|secrets?\.|vars?\."
     r"|local\.|data\.|file:|https?:|[~.]{0,2}/|[a-z]:\\|projects/|std::|ref\+|kms:|encrypted:|ENC\[|AQICAH|gAAAAA"
@@ -83,7 +85,7 @@ _LOCAL = re.compile(
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether a value in the position of a password is a reference, a placeholder or a program's keyword."""
+    """Whether a value in the position of a password is a reference, a placeholder, a program's keyword or a function word."""
     bare = value.strip("\"'`.,;:!?()[]")
     return (
         not bare
@@ -92,6 +94,7 @@ def is_stand_in(value: str) -> bool:
         or REFERENCE.match(value) is not None
         or _SURE_PLACEHOLDER.search(value, 0, 80) is not None
         or bare.lower() in _WORDS_OF_PROGRAMS
+        or bare.lower() in STOP_WORDS
         or _WORD_FOR_ONE.fullmatch(bare) is not None
         or (bare.isalpha() and _STATE.fullmatch(bare) is not None)
         or len(set(value)) < 3
