@@ -49,7 +49,10 @@ USERS_WING = "user"
 MAIN_LINES = frozenset(["", "main", "master", "trunk"])
 """Branches whose words concern every branch. "" is for words written outside a repository, or on no branch."""
 
-DrawerKind = Literal["exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder"]
+DrawerKind = Literal[
+    "exchange", "message", "tool", "attachment", "section", "note", "diary", "todo", "reminder", "commit", "reasoning"
+]  # fmt: skip
+"""`reasoning` is what an agent thought before it spoke: it stands outside the sequence of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)

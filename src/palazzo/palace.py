@@ -18,46 +18,31 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from palazzo.archive import acts, archive_reader, certificates, identity, notes
-from palazzo.archive import erasure as erasing
-from palazzo.archive.erasure import SurveyResult
-from palazzo.archive.erasure_request import ErasureRequest
-from palazzo.archive.ingest_guard import Guard
-from palazzo.derived import (
-    async_consumer,
-    backlog,
-    citation_consumer,
-    claim_consumer,
-    consumers,
-    dead_letter_retry,
-    digest_consumer,
-    fix_consumer,
-    mention_consumer,
-    rebuild,
-)
-from palazzo.derived.cutter import Cutter
 from palazzo.errors import EmbedderUnavailable
-from palazzo.index import passage_embedding, retired_drawers
-from palazzo.index.consumer import follow
+from palazzo.index.consumer import CUTTER_KINDS, CUTTER_NAME, follow
 from palazzo.index.embedder import Embedder, TokenEmbedder
-from palazzo.knowledge import undo_actions
-from palazzo.model import Certificate, Drawer, ItemId, Micros, Place, Trust
-from palazzo.store import change_groups, drawer_history, file_scrub, place_rows, schema, tombstones
-from palazzo.store.act_rows import ActKind
-from palazzo.store.anchors import parse_anchor
-from palazzo.store.change_groups import Group
+from palazzo.model import Micros, Place
+from palazzo.store import change_groups, change_log, drawer_history, file_scrub, schema
 from palazzo.store.database import Connection, Database
 from palazzo.store.palace_opening import CACHE_MB, Mode
 from palazzo.sync import hybrid_clock as hybrid
-from palazzo.sync import remote_erasures
 
 if TYPE_CHECKING:
+    from palazzo.archive.erasure import SurveyResult
+    from palazzo.archive.erasure_request import ErasureRequest
+    from palazzo.derived import async_consumer, rebuild
+    from palazzo.index import passage_embedding, retired_drawers
     from palazzo.index.lexicon import Lexicon
     from palazzo.index.past_search import PastIndexes
     from palazzo.index.query import Query
+    from palazzo.index.reranker import Reranker
     from palazzo.index.search_pipeline import Answer
     from palazzo.index.token_matching import StatesCache, TokenMatcher
     from palazzo.index.vector_index import VectorIndex
+    from palazzo.knowledge import undo_actions
+    from palazzo.model import Certificate, Drawer, ItemId, Trust
+    from palazzo.store.act_rows import ActKind
+    from palazzo.store.change_groups import Group
 
 Clock = Callable[[], Micros]
 EmbedderFactory = Callable[[], Embedder]
@@ -73,6 +58,16 @@ def without_embedder() -> Embedder:
     raise EmbedderUnavailable("No embedder is configured, so search works by keyword only.")
 
 
+def _cut(connection: Connection) -> None:
+    """Let the cutter process what a transaction changed. Most hooks change no text and need not load the cutter."""
+    _, seq = change_log.cursor(connection, CUTTER_NAME)
+    if not change_log.since(connection, seq, CUTTER_KINDS, 1):
+        return
+    from palazzo.derived.cutter import Cutter
+
+    follow(connection, Cutter())
+
+
 @dataclass(frozen=True, slots=True)
 class StoredNote:
     """A saved note: its id, and the drawers it was cut into."""
@@ -84,8 +79,10 @@ class StoredNote:
 class Palace:
     """One open palace; see the module. Use `Palace.open`, and close it (or use `with`)."""
 
-    def __init__(self, database: Database, embedder: EmbedderFactory, clock: Clock) -> None:
-        self.database, self.machine_clock = database, clock
+    def __init__(
+        self, database: Database, embedder: EmbedderFactory, clock: Clock, reranker: Reranker | None = None
+    ) -> None:
+        self.database, self.machine_clock, self._reranker = database, clock, reranker
         self._make_embedder = embedder
         self._embedder: Embedder | None = None
         self._index: VectorIndex | None = None
@@ -93,6 +90,8 @@ class Palace:
         self._past: PastIndexes | None = None
         self._states: StatesCache | None = None
         self._lock = threading.Lock()
+        self.is_warm = False
+        """Whether a search has loaded the model and the vectors, or has found that there are none."""
 
     @classmethod
     def open(
@@ -103,26 +102,28 @@ class Palace:
         clock: Clock = system_clock,
         redact: bool = True,
         cache_mb: int = CACHE_MB,
+        reranker: Reranker | None = None,
+        creates: bool = True,
     ) -> Palace:
-        """Open the palace at `path`, creating it when it is opened for writing.
+        """Open the palace at `path`; if it `creates`, opening for writing makes a new one.
 
         `embedder` is called when the first vector is needed. Without `redact` secrets stay in what is filed. Each
-        thread keeps up to `cache_mb` of pages. Raises PalaceMissing, NotAPalace, SchemaTooNew or PalaceUnusable.
+        thread keeps up to `cache_mb` of pages. A `reranker` orders the best hits of explicit searches. Raises
+        PalaceMissing, PalaceGone, NotAPalace, SchemaTooNew or PalaceUnusable.
         """
-        database = Database(path, mode, cache_mb=cache_mb)
+        database = Database(path, mode, cache_mb=cache_mb, creates=creates)
         database.redacts = redact
         try:
             if mode == "write":
                 schema.migrate(database)
-                cutter = Cutter()
-                database.before_commit(lambda connection: follow(connection, cutter))
+                database.before_commit(_cut)
             else:
-                backlog.migrate_older(database)
+                schema.migrate_older(database)
                 schema.check(database)
         except BaseException:
             database.close()
             raise
-        return cls(database, embedder, clock)
+        return cls(database, embedder, clock, reranker)
 
     def __enter__(self) -> Palace:
         return self
@@ -142,36 +143,45 @@ class Palace:
         """Return now: the machine's time, but never earlier than what was received from other devices."""
         return hybrid.read_time(self.database, self.machine_clock())
 
-    # --- reading -------------------------------------------------------------------------------------------
-
     def search(self, query: Query) -> Answer:
-        """Find the drawers that answer `query`; by keyword alone if vectors are unavailable, with a note."""
-        from palazzo.index import past_search as recall_past  # NumPy: what does not search does without it
-        from palazzo.index import search_pipeline as recall_search
+        """Find the drawers that answer `query`; by keyword alone if vectors are unavailable, with a note.
+
+        The first search of a palace loads the model and the vectors, unless the query does not wait for them.
+        """
+        from palazzo.index import past_search, search_pipeline  # NumPy: what does not search does without it
         from palazzo.index.lexicon import Lexicon
 
-        note = ""
-        index: VectorIndex | None = None
-        embedder: Embedder | None = None
+        index, embedder, note = None, None, ""
         try:
-            embedder, index = self._ready()
+            embedder, index = self._ready(query.waits_for_model)
         except EmbedderUnavailable as error:
             note = str(error)
         matcher = self._token_matcher(query, embedder)
         if query.as_of is not None:
             self.follow_past()
-            return recall_past.search_past(
-                self.database, query, query.as_of, index, embedder, self._past_indexes(), note, matcher
+            return past_search.search_past(
+                self.database, query, query.as_of, index, embedder, self._past_indexes(), note, matcher, self._reranker
             )
         lexicon = self._lexicon = self._lexicon or Lexicon()
-        with (
-            self.database.read_committed() as connection
-        ):  # the index and the lexicon outlive a call that may be taken back
-            return recall_search.search(connection, query, index, embedder, note, lexicon=lexicon, matcher=matcher)
+        try:  # the index and the lexicon outlive a call that may be taken back
+            with self.database.read_committed() as connection:
+                return search_pipeline.search(
+                    connection, query, index, embedder, note, lexicon=lexicon, matcher=matcher, reranker=self._reranker
+                )
+        finally:
+            self.is_warm = self.is_warm or query.waits_for_model
+
+    def warm_up(self) -> None:
+        """Load the model and the vectors, if no search has."""
+        if not self.is_warm:
+            from palazzo.index.query import Query
+
+            self.search(Query("what was decided"))
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
         """Read the palace as it was at `at` (defined in `store/drawer_history`)."""
+
         self.follow_past()
         with drawer_history.as_of(self.database, at) as connection:
             yield connection
@@ -181,6 +191,8 @@ class Palace:
 
         The first time after much was forgotten takes a while; `progress` is called with (drawers done, all).
         """
+        from palazzo.derived import backlog
+
         backlog.process_past(self.database, progress)
 
     def follow_claims(
@@ -191,49 +203,57 @@ class Palace:
         `progress` is called with (drawers read, all). A palace that cannot be written is read as far as it was
         processed.
         """
-        backlog.run_consumer(self.database, claim_consumer.ClaimConsumer(self.clock()), progress, stop)
+        self._run_consumer("claim", progress, stop)
 
     def follow_digests(
         self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> None:
         """Process the outcomes of sessions since the last call; calls `progress` with (sessions read, all)."""
-        backlog.run_consumer(self.database, digest_consumer.DIGEST_CONSUMER, progress, stop)
+        self._run_consumer("digest", progress, stop)
 
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Process failures in sessions, and their fixes, since the last call."""
-        backlog.run_consumer(self.database, fix_consumer.FAILURE_CONSUMER, stop=stop)
+        self._run_consumer("mending", stop=stop)
 
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
         """Process which files drawers cite, since the last call."""
-        backlog.run_consumer(self.database, citation_consumer.ANCHOR_CONSUMER, stop=stop)
+        self._run_consumer("anchor", stop=stop)
 
-    def follow_consumer(self, name: str) -> None:
+    def follow_consumer(self, name: str, stop: Callable[[], bool] | None = None) -> None:
         """Let one asynchronous consumer process what happened since the last call."""
-        for consumer in consumers.lagging_consumers(self.clock()):
-            if consumer.name == name:
-                backlog.run_consumer(self.database, consumer)
+        self._run_consumer(name, stop=stop)
 
     def retry_set_aside(self) -> None:
         """Retry what consumers could not process (`store/dead_letters`)."""
+        from palazzo.derived import dead_letter_retry
+
         dead_letter_retry.retry_all(self.database, self.clock())
 
     def retry_of_other_releases(self) -> None:
         """Retry what another release of Palazzo could not process."""
+        from palazzo.derived import dead_letter_retry
+
         dead_letter_retry.retry_of_other_releases(self.database)
 
     def know_people(self, names: Iterable[str]) -> None:
         """Register people by their full names, so that mentions of them are found."""
+        from palazzo.derived import mention_consumer
+
         mention_consumer.know(self.database, names)
 
     def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
         """Process what drawers mention; if `entities` are not wanted, keep none."""
         if entities:
-            backlog.run_consumer(self.database, mention_consumer.MENTION_CONSUMER, stop=stop)
+            self._run_consumer("mention", stop=stop)
         elif self.database.mode == "write":
+            from palazzo.derived import mention_consumer
+
             mention_consumer.forget_all(self.database)
 
     def drawer(self, prefix: str) -> Drawer:
         """Return the drawer whose ID begins with `prefix`; raises NotFound or AmbiguousId otherwise."""
+        from palazzo.archive import archive_reader
+
         with self.database.snapshot() as connection:
             return archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, prefix))
 
@@ -263,12 +283,16 @@ class Palace:
 
         `anchors` are files it is about, from the project's root: `PATH` or `PATH:L1-L2`.
         """
+        from palazzo.archive import acts, archive_reader, drawer_acts, notes
+        from palazzo.archive.ingest_guard import Guard
+        from palazzo.store.anchors import parse_anchor
+
         notes.check_note(text)
         guard = Guard.of(self.database)
         with self.database.transaction() as connection:
             now = self.clock()
             actor = guard.words(author or trust)
-            group = self._begin(connection, actor, "remember", now)
+            group = drawer_acts.begin_group(connection, actor, "remember", now)
             item, row = notes.file_note(
                 connection,
                 text,
@@ -291,9 +315,12 @@ class Palace:
 
     def begin_group(self, actor: str, verb: str) -> int:
         """Begin a change group for work in several transactions; pass it to each of the verbs below."""
+        from palazzo.archive import drawer_acts
+        from palazzo.archive.ingest_guard import Guard
+
         actor = Guard.of(self.database).words(actor)
         with self.database.transaction() as connection:
-            return self._begin(connection, actor, verb, self.clock())
+            return drawer_acts.begin_group(connection, actor, verb, self.clock())
 
     def forget(
         self, drawers: Sequence[str], actor: str = "user", reason: str = "", group: int | None = None
@@ -306,31 +333,18 @@ class Palace:
 
         This cannot be undone. What was added since the survey is checked too.
         """
-        with file_scrub.enable_secure_delete(self.database), self.database.transaction() as connection:
-            now = self.clock()
-            uid = bytes.fromhex(identity.new_id(now))
-            erasure = tombstones.file_erasure(connection, uid, now)
-            erasure_result = erasing.erase(connection, erasure, request, survey_result, actor)
-            proof = certificates.certificate(
-                connection, uid, now, erasure_result, survey_result, request.remaining_count
-            )
-            tombstones.certify(connection, erasure, certificates.dump(proof))
-        return proof
+        from palazzo.sync import local_erasures
+
+        return local_erasures.erase(self.database, self.clock, request, survey_result, actor)
 
     def finish_erasing(self, patience: float = file_scrub.PATIENCE) -> list[Certificate]:
         """Rewrite the file if an erase has left traces in it; return the certificates of those erases.
 
         Raises PalaceUnusable if another program reads an older state for longer than `patience` seconds.
         """
-        remote_erasures.seek(self.database, self.clock)
-        with self.database.snapshot() as connection:
-            unfinished_erasures = tombstones.find_pending_erasures(connection)
-        if not unfinished_erasures:
-            return []
-        file_scrub.scrub(self.database, patience)
-        with self.database.transaction() as connection:
-            tombstones.finish(connection, self.clock(), (erasure.row for erasure in unfinished_erasures))
-        return [certificates.load(erasure.certificate) for erasure in unfinished_erasures if erasure.certificate]
+        from palazzo.sync import local_erasures
+
+        return local_erasures.finish(self.database, self.clock, patience)
 
     def move(self, drawers: Sequence[str], place: Place, actor: str = "user", group: int | None = None) -> list[str]:
         """Move drawers to another place; IDs and text stay as they are."""
@@ -357,47 +371,41 @@ class Palace:
         requested one. Raises NotFound if there is nothing to undo, UsageError for a group that was undone or is itself
         an undo.
         """
+        from palazzo.knowledge import undo_actions
+
         return undo_actions.undo(self.database, self.clock, actor, prefix, progress, start_time)
 
     def embed_pending(
         self, progress: passage_embedding.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> int:
         """Compute the vectors that are still pending; return how many."""
+        from palazzo.index import passage_embedding
+
         return passage_embedding.embed_pending(self.database, self.embedder(), progress, stop)
 
     def rebuild(self, target: rebuild.RebuildTarget, progress: rebuild.Progress | None = None) -> None:
         """Rebuild derived data from the archive."""
+        from palazzo.derived import rebuild
+
         rebuild.rebuild(self.database, target, progress)
 
     # --- parts ---------------------------------------------------------------------------------------------
 
-    def _begin(self, connection: Connection, actor: str, verb: str, now: Micros) -> int:
-        return change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, verb, now, "")
+    def _run_consumer(
+        self, name: str, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
+        from palazzo.derived import backlog, consumers
 
-    def _step(self, group: int) -> None:
-        """Let others write between two transactions of one group, even while a call withholds its writes."""
-        with self.database.snapshot() as connection:
-            goes_on = change_groups.read(connection, group).size > 0
-        if goes_on:
-            self.database.step()
+        for consumer in consumers.lagging_consumers(self.clock()):
+            if consumer.name == name:
+                backlog.run_consumer(self.database, consumer, progress, stop)
 
     def _act(
         self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str], group: int | None
     ) -> list[str]:
-        guard = Guard.of(self.database)
-        actor, detail = guard.words(actor), {name: guard.words(value) for name, value in detail.items()}
-        if group is not None:
-            self._step(group)
-        with self.database.transaction() as connection:
-            now = self.clock()
-            if kind == "move":  # by its row, which stays, whatever the room is called when it is looked at again
-                detail["row"] = str(place_rows.room_id(connection, Place(detail["wing"], detail["room"])))
-            own = self._begin(connection, actor, kind, now) if group is None else group
-            rows = [archive_reader.resolve_drawer(connection, prefix) for prefix in drawers]
-            ids = [archive_reader.read_drawer(connection, row).id for row in rows]
-            acts.act_on_drawers(connection, kind, rows, actor, now, detail, own)
-            change_groups.count(connection, own, len(ids))
-            return [str(drawer) for drawer in ids]
+        from palazzo.archive import drawer_acts
+
+        return drawer_acts.act(self.database, self.clock, kind, drawers, actor, detail, group)
 
     def _token_matcher(self, query: Query, embedder: Embedder | None) -> TokenMatcher | None:
         """Return what compares passages with a query token by token, if the query wants it and the model can."""
@@ -416,8 +424,11 @@ class Palace:
             self._past = PastIndexes()
         return self._past
 
-    def _ready(self) -> tuple[Embedder, VectorIndex]:
+    def _ready(self, waits: bool = True) -> tuple[Embedder, VectorIndex]:
         """Return the embedder and an index of its vectors; raises EmbedderUnavailable if either is unavailable."""
+        if not waits and not self.is_warm:
+            raise EmbedderUnavailable("The model is still being loaded, so search works by keyword only for now.")
+        from palazzo.index import passage_embedding
         from palazzo.index.vector_index import VectorIndex
 
         with self.database.snapshot() as connection:

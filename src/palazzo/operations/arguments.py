@@ -4,12 +4,18 @@ form.
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NoSuchPlace, UsageError
-from palazzo.model import Micros
+from palazzo.git.project_rooms import slug
+from palazzo.knowledge import place_names
+from palazzo.model import Micros, Place
+from palazzo.store import place_rows
+from palazzo.text.names import tidy
+from palazzo.text.times import parse_when
 
 if TYPE_CHECKING:
     from palazzo.knowledge.place_names import Room, Wing
@@ -19,8 +25,6 @@ if TYPE_CHECKING:
 
 def moment(text: str | None, now: Micros, option: str) -> Micros | None:
     """Parse a time of a request; UsageError if it is not a time."""
-    from palazzo.text.times import parse_when
-
     if text is None:
         return None
     try:
@@ -36,9 +40,6 @@ def check_place(
 
     `notice` is called with a note if a former name was given.
     """
-    from palazzo.knowledge import place_names
-    from palazzo.store import place_rows
-
     at = None if wing is None else place_names.wing(connection, wing)
     matches = [] if room is None else _rooms(connection, at, room)
     if room is not None and not matches:
@@ -54,8 +55,6 @@ def check_place(
 
 
 def _rooms(connection: Connection, at: Wing | None, room: str) -> list[Room]:
-    from palazzo.knowledge import place_names
-
     if at is None:
         return place_names.rooms_called(connection, room)
     match = place_names.find_room(connection, at, room)
@@ -73,9 +72,6 @@ def wing_to_file_in(context: Context, wing: str | None) -> str:
 
 def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, str]:
     """Return the wing and room to file in; a former name leads to the current one."""
-    from palazzo.model import Place
-    from palazzo.store import place_rows
-
     if not context.has_palace:
         return wing, room
     with context.reading().database.snapshot() as connection:
@@ -87,8 +83,6 @@ def where_it_leads(context: Context, wing: str, room: str = "") -> tuple[str, st
 
 def place_name(option: str, name: str) -> str:
     """Return a wing's or room's name in its stored form; UsageError for a path or an unusable name."""
-    from palazzo.git.project_rooms import slug
-
     normal_name = slug(name, "")
     if not normal_name:
         raise UsageError(f"{option}: '{name}' is not a valid name; use letters, digits, - and _.")
@@ -113,9 +107,6 @@ LONGEST_SPEAKER = 200
 
 def speaker(text: str) -> str:
     """Return who states something in its stored form: a name on one line, or nothing."""
-    from palazzo.operations.arguments import LONGEST_SPEAKER
-    from palazzo.text.names import tidy
-
     name = tidy(text)
     if len(name) > LONGEST_SPEAKER or not name.isprintable():
         raise UsageError(f"--by: a name has at most {LONGEST_SPEAKER} characters, on one line.")
@@ -124,6 +115,9 @@ def speaker(text: str) -> str:
 
 def absolute(context: Context, typed_path: str) -> Path:
     """Return the absolute path for one that a person types: without `..`, but links are not followed."""
-    import os.path
-
     return Path(os.path.normpath(context.led_to(Path(typed_path))))
+
+
+def exists(context: Context, typed_path: str) -> bool:
+    """Return whether a path that a person types exists; one that is too long for the system does not."""
+    return os.path.exists(absolute(context, typed_path))  # noqa: PTH110 - `Path.exists` raises for those

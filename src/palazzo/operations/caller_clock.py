@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros
-from palazzo.text.times import Stretch
+from palazzo.text.future_times import parse_ahead
+from palazzo.text.times import Stretch, parse_stretch
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 class MachineZone(tzinfo):
     """The operating system's time zone, with daylight saving time. Its name is not available on every system."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MachineZone)
+
+    def __hash__(self) -> int:
+        return hash(MachineZone)
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
         """Return how far the local clock is ahead of UTC when it shows `moment`."""
@@ -56,8 +63,6 @@ def whole_days(context: Context, option: str, text: str) -> Stretch:
 
     Raises UsageError, which names the option, if the text is not a time.
     """
-    from palazzo.text.times import parse_stretch
-
     timezone = zone(context)
     try:
         stretch = parse_stretch(text, context.now, timezone)
@@ -72,8 +77,6 @@ def whole_days(context: Context, option: str, text: str) -> Stretch:
 
 def to_come(context: Context, option: str, text: str) -> Stretch:
     """Read a future time (`friday`, `in 2 hours`); raise UsageError, which names the option, if it is not a time."""
-    from palazzo.text.future_times import parse_ahead
-
     try:
         return parse_ahead(text, context.now, zone(context))
     except ValueError as error:

@@ -12,12 +12,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palazzo.archive.hook_messages import KIND
 from palazzo.model import Micros
+from palazzo.operations.unarchived_transcripts import began_at, directory_of
+from palazzo.operations.watched_sources import histories_here
 from palazzo.security.call_origin import Caller, NamedSession, is_of_host
+from palazzo.store import place_rows, taint_queries
 
 if TYPE_CHECKING:
+    from palazzo.hosts.host_histories import History
     from palazzo.operations.context import Context
-    from palazzo.sources.host_histories import History
     from palazzo.store.database import Connection
 
 ACTIVITY_WINDOW = Micros(4 * 3_600_000_000)
@@ -46,8 +50,6 @@ class CallerReach:
     @cached_property
     def histories(self) -> tuple[History, ...]:
         """All histories of hosts on this machine."""
-        from palazzo.operations.watched_sources import histories_here
-
         return histories_here(self.context)
 
     @cached_property
@@ -112,8 +114,6 @@ class CallerReach:
 
         A host that starts another session leaves the previous session's name in its servers' environment variables.
         """
-        from palazzo.operations.unarchived_transcripts import began_at, directory_of
-
         if self.caller.is_certain or not self.named_files:
             return []
         last_change = max(changed_at(path) for path in self.named_files) * 1_000_000
@@ -141,8 +141,6 @@ class CallerReach:
 
     def _has_session_here(self) -> bool:
         """Return whether the caller's host has a recent session in the caller's projects."""
-        from palazzo.operations.unarchived_transcripts import directory_of
-
         for history in self.histories:
             if not is_of_host(history.host, self.caller.host):
                 continue
@@ -156,8 +154,6 @@ class CallerReach:
         """Return whether the transcript is on this machine or in the archive. Messages from hooks alone do not
         count.
         """
-        from palazzo.archive.hook_messages import KIND
-
         if self._files_of(session):
             return True
         if not self.context.has_palace:
@@ -166,8 +162,6 @@ class CallerReach:
             return any(kind != KIND for kind in _kinds_of(connection, session))
 
     def _is_active(self, session: NamedSession) -> bool:
-        from palazzo.store import taint_queries
-
         since = self.context.now - ACTIVITY_WINDOW
         if any(changed_at(path) * 1_000_000 >= since for path in self._files_of(session)):
             return True
@@ -201,23 +195,16 @@ class CallerReach:
 
 
 def _sources_of(connection: Connection, session: NamedSession) -> list[int]:
-    from palazzo.archive.hook_messages import KIND
-    from palazzo.store import taint_queries
-
     sources = taint_queries.of_session(connection, session.id)
     kinds = taint_queries.kinds_of(connection, sources)
     return [source for source in sources if kinds[source] == KIND or is_of_host(kinds[source], session.host)]
 
 
 def _kinds_of(connection: Connection, session: NamedSession) -> set[str]:
-    from palazzo.store import taint_queries
-
     return set(taint_queries.kinds_of(connection, _sources_of(connection, session)).values())
 
 
 def _projects_of_wings(connection: Connection, wings: Iterable[str]) -> Iterator[str]:
-    from palazzo.store import place_rows
-
     for wing in wings:
         row = place_rows.wing_led_to(connection, wing)
         if row is not None:
@@ -226,8 +213,6 @@ def _projects_of_wings(connection: Connection, wings: Iterable[str]) -> Iterator
 
 def sources_in_reach(reach: CallerReach) -> list[int]:
     """Return the archive's sources of the sessions that may be the caller's."""
-    from palazzo.store import taint_queries
-
     context, named_sources = reach.context, reach.named_sources
     if reach.is_named and reach.caller.is_certain:
         return named_sources

@@ -11,18 +11,26 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import UsageError
+from palazzo.index.memory_calls import answers_of_memory
 from palazzo.model import Trust
 from palazzo.operations.caller_sessions import CallerReach, changed_at, sources_in_reach
+from palazzo.operations.unarchived_transcripts import content_of
+from palazzo.operations.watched_sources import WatchTargets, histories_here, what_changed
 from palazzo.security.call_origin import caller_of
+from palazzo.security.memory_tools import is_memory_tool, is_writing_tool
 from palazzo.security.note_taint import AGENT, PERSON, TrustAssessment, assess_trust, from_outside, is_agents
+from palazzo.sources.mining_run import mine
+from palazzo.store import hook_sessions, source_rows, taint_queries
+from palazzo.store.taint_queries import AUTHORED_KINDS
 
 if TYPE_CHECKING:
+    from palazzo.hosts.host_histories import History
     from palazzo.operations.context import Context
-    from palazzo.sources.host_histories import History
     from palazzo.sources.mining_report import MineRequest
     from palazzo.store.database import Connection
     from palazzo.store.taint_queries import Outsider
@@ -86,8 +94,6 @@ class _Verdict(NamedTuple):
 
 def _judge(context: Context, wings: Sequence[str | None]) -> _Verdict:
     """Judge a calling agent by the sessions that may be its own."""
-    from palazzo.operations.unarchived_transcripts import content_of
-
     trust = speaks(context)
     reach = CallerReach(context, caller_of(context.variables, context.trust == "user"), wings)
     archived_files = _take_in_what_is_new(context, reach) if context.has_palace and not context.is_off else frozenset()
@@ -113,8 +119,6 @@ def _untrusted_items(context: Context, sources: Sequence[int]) -> list[str]:
 
 def met_in(connection: Connection, sources: Sequence[int]) -> list[str]:
     """Return the ids of the untrusted items that sessions have read: by a tool, or from the memory."""
-    from palazzo.store import taint_queries
-
     recalled_items = taint_queries.outsiders_called(connection, _told_by_memory(connection, sources))
     return origins([*taint_queries.outsiders(connection, sources), *recalled_items])
 
@@ -124,8 +128,6 @@ def origins(untrusted_items: Sequence[Outsider]) -> list[str]:
 
     A note counts by itself: it stands for what its writer had read.
     """
-    from palazzo.store.taint_queries import AUTHORED_KINDS
-
     return list(dict.fromkeys(item.uid for item in untrusted_items if item.kind in AUTHORED_KINDS or _is_origin(item)))
 
 
@@ -136,10 +138,6 @@ def _is_origin(item: Outsider) -> bool:
 
 def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset[str]:
     """Return the ids in a memory's answers to these sessions; some of them may be of untrusted content."""
-    from palazzo.index.memory_calls import answers_of_memory
-    from palazzo.security.memory_tools import is_memory_tool, is_writing_tool
-    from palazzo.store import taint_queries
-
     rows = taint_queries.tool_rows(connection, sources)
     memory_call_ids = answers_of_memory(rows)
     item_ids: set[str] = set()
@@ -156,11 +154,6 @@ def _told_by_memory(connection: Connection, sources: Sequence[int]) -> frozenset
 
 def _take_in_what_is_new(context: Context, reach: CallerReach) -> frozenset[Path]:
     """Ingest the rest of the transcripts that may be the caller's, as far as that is quick; return those read."""
-    from dataclasses import replace
-
-    from palazzo.operations.watched_sources import WatchTargets, what_changed
-    from palazzo.sources.mining_run import mine
-
     histories = _histories(context, reach)
     sizes = dict(change for history in histories for change in _changed(history, reach))
     with context.reading().database.snapshot() as connection:
@@ -206,9 +199,6 @@ def _unread(context: Context, reach: CallerReach, archived_files: Collection[Pat
 
 def _histories(context: Context, reach: CallerReach) -> tuple[History, ...]:
     """Return the histories that may be archived: those that the user mines, and those of hosts with hooks."""
-    from palazzo.operations.watched_sources import histories_here
-    from palazzo.store import hook_sessions
-
     with context.reading().database.snapshot() as connection:
         hook_hosts = hook_sessions.hosts(connection)
     mined_histories = histories_here(context, mined_hosts_only=True)
@@ -240,8 +230,6 @@ class _UnreadRange(NamedTuple):
 
 def _measure_unread(connection: Connection, path: Path) -> _UnreadRange:
     """Return the unread part of a file: all of it, unless it has only grown since it was read."""
-    from palazzo.store import source_rows
-
     state = source_rows.read_file_state(connection, path.as_uri())
     try:
         file_stat = path.stat()

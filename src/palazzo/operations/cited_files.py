@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import NotFound, UsageError
+from palazzo.git import freshness
+from palazzo.knowledge.session_citations import blob_of
+from palazzo.model import Anchor
+from palazzo.operations.arguments import absolute, exists
+from palazzo.store import anchors as anchor_rows
+from palazzo.store.anchors import can_be_kept
+from palazzo.store.raw_database import refuse_open
+from palazzo.store.redaction_state import fingerprint_key
+from palazzo.text.cited_lines import digest, lines_of
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from palazzo.git.freshness import CitationStatus
-    from palazzo.model import Anchor
     from palazzo.operations.context import Context
+    from palazzo.store.database import Connection
 
 LONGEST_LOOK = 5.0
 """Seconds that a check of citations may take if it is the caller's only request."""
@@ -38,14 +47,32 @@ def anchors(context: Context, citations: Sequence[str]) -> tuple[Anchor, ...]:
     return tuple(dict.fromkeys(_anchor(context, citation) for citation in citations))
 
 
+class CheckedCitations(NamedTuple):
+    """What a note (its first drawer) or a fact cites, and the state of each citation."""
+
+    id: str
+    is_fact: bool
+    citations: tuple[tuple[Anchor, CitationStatus], ...]
+
+
+def check_project(context: Context, connection: Connection) -> Iterator[CheckedCitations]:
+    """Check the citations of the current project's notes and facts that hold, notes first, oldest first."""
+    wing = context.home
+    if wing is None:
+        return
+    notes = anchor_rows.given_in(connection, wing)
+    facts = anchor_rows.of_facts(connection, anchor_rows.facts_in(connection, wing, context.now))
+    files = freshness.Checkout(context.project_root, fingerprint_key(connection), LONGEST_LOOK)
+    for is_fact, citations_by_id in ((False, notes), (True, facts)):
+        for uid, citations in citations_by_id.items():
+            yield CheckedCitations(uid, is_fact, tuple(zip(citations, files.check(citations), strict=True)))
+
+
 def refresh_anchors(context: Context, old_anchors: Sequence[Anchor]) -> tuple[Anchor, ...]:
     """Return citations updated to the present: moved files at their new path, changed lines with their new content.
 
     Citations of missing files are left out; those of unreadable files are returned unchanged.
     """
-    from palazzo.git import freshness
-    from palazzo.store.redaction_state import fingerprint_key
-
     with context.reading().database.snapshot() as connection:
         key = fingerprint_key(connection)
     standings = freshness.Checkout(context.project_root, key, LONGEST_LOOK).check(old_anchors)
@@ -69,18 +96,14 @@ def _refresh_anchor(context: Context, anchor: Anchor, status: CitationStatus) ->
 
 
 def _anchor(context: Context, citation: str) -> Anchor:
-    from palazzo.model import Anchor
-    from palazzo.operations.arguments import absolute
-    from palazzo.store.anchors import can_be_kept
-
     lines = _LINES.search(citation)
     file_name = citation[: lines.start()] if lines else citation
-    if lines and absolute(context, citation).exists():  # a file whose name ends so
+    if lines and exists(context, citation):  # a file whose name ends so
         lines, file_name = None, citation
     if not can_be_kept(file_name):
         raise UsageError("--anchor: the file's name is not valid UTF-8, so it cannot be cited; rename the file.")
     path = absolute(context, file_name)
-    if not file_name.strip() or not path.exists():
+    if not file_name.strip() or not exists(context, file_name):
         raise NotFound(
             f"--anchor: {file_name or citation} does not exist; give an existing file, optionally with lines."
         )
@@ -97,15 +120,12 @@ def _words(context: Context, path: Path, file_name: str, first: int, last: int) 
     """Return the digest of the cited lines, their number and the file's blob; empty values for non-files and large
     files.
     """
-    from palazzo.knowledge.session_citations import blob_of
-    from palazzo.store.redaction_state import fingerprint_key
-    from palazzo.text.cited_lines import digest, lines_of
-
     if not path.is_file():
         if first:
             raise UsageError(f"--anchor: {file_name} is not a file, so it has no lines; leave the lines out.")
         return b"", 0, ""
     try:
+        refuse_open(path)
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:

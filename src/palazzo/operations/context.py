@@ -34,6 +34,11 @@ _THREADS_FOR_ONE, _THREADS_FOR_MANY = 1, 2
 many texts.
 """
 
+_LARGEST_WITHOUT_SCHEMA = 4096
+"""The largest file, in bytes, that may have no schema: a page. The smallest palace has more than a hundred pages."""
+_SECONDS_FOR_CREATOR = 2.0
+"""Seconds that a caller waits once for another process that is creating the palace, which takes a moment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -50,7 +55,9 @@ class Context:
 
     `trust` is the trust level of this caller's statements: a person's, unless an interface for agents sets another.
     `opened` provides a palace that stays open for many callers, instead of one that is closed with this context.
-    `lock_wait` limits the total seconds that the `with` block waits for locks of other programs.
+    `lock_wait` limits the total seconds that the `with` block waits for locks of other programs. Without
+    `waits_for_model`, searches that support it answer by keyword alone while the model is being loaded.
+    `derive_seconds` limits the processor time that the `with` block spends on data that is not derived yet.
     """
 
     def __init__(
@@ -65,24 +72,33 @@ class Context:
         trust: Trust = "user",
         palace_opener: Callable[[Context, Mode], Palace] | None = None,
         lock_wait: float | None = None,
+        waits_for_model: bool = True,
+        derive_seconds: float | None = None,
     ) -> None:
         self.cwd = (cwd or Path.cwd()).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock, self._on_event = palace, clock, on_event
         self.trust: Trust = trust
+        self.waits_for_model = waits_for_model
         self._opened = palace_opener
-        self._lock_wait, self._limits = lock_wait, contextlib.ExitStack()
+        self._lock_wait, self._derive_seconds = lock_wait, derive_seconds
+        self._limits = contextlib.ExitStack()
         self.on_writing: Callable[[Database], None] | None = None
         """Called with the palace's database before every write (`idempotency`)."""
         self.interrupted_at: Micros | None = None
         """The time at which this same call first began, if it was interrupted after some of its steps; else None."""
         self._palace: Palace | None = None
+        self._seconds_for_creator = _SECONDS_FOR_CREATOR
 
     def __enter__(self) -> Self:
         if self._lock_wait is not None:
             from palazzo.store.palace_opening import lock_deadline
 
             self._limits.enter_context(lock_deadline(self._lock_wait))
+        if self._derive_seconds is not None:
+            from palazzo.derived.backlog import limit_work
+
+            self._limits.enter_context(limit_work(self._derive_seconds))
         return self
 
     def __exit__(
@@ -136,6 +152,13 @@ class Context:
         palace_opening.refuse_special(self.palace_path)
         known_palaces.refuse_gone(self.palace_path, self.variables)
 
+    @property
+    def may_create(self) -> bool:
+        """Whether a palace may be created at the path: none was there before."""
+        from palazzo.security import known_palaces
+
+        return not known_palaces.is_known(self.palace_path, self.variables)
+
     def renew(self) -> None:
         """Close a palace that a restore has replaced; the next access opens the new one."""
         if self._palace is not None and self._palace.database.is_replaced:
@@ -143,8 +166,17 @@ class Context:
 
     @property
     def has_palace(self) -> bool:
-        """Whether the palace's file exists."""
-        return self.palace_path.exists()
+        """Whether the palace exists. A file that was left by a creation that was cut off is none."""
+        try:
+            size = self.palace_path.stat().st_size
+        except OSError:
+            return False
+        if self._palace is not None or size > _LARGEST_WITHOUT_SCHEMA:
+            return True
+        from palazzo.store import schema
+
+        seconds, self._seconds_for_creator = self._seconds_for_creator, 0.0
+        return schema.is_created(self.palace_path, seconds)
 
     @property
     def is_off(self) -> bool:
@@ -193,6 +225,7 @@ class Context:
             lambda: self.open_embedder(threads),
             self._clock or system_clock,
             self.settings.flag("redact"),
+            creates=self.may_create,
         )
 
     # --- settings ------------------------------------------------------------------------------------------
@@ -210,11 +243,11 @@ class Context:
     @property
     def embedder_spec(self) -> EmbedderSpec:
         """The embedder specified by the settings."""
-        from palazzo.index.embedder_choice import EmbedderSpec
+        from palazzo.index.embedder_choice import EmbedderSpec, choose_kind
 
         settings = self.settings
         return EmbedderSpec(
-            kind="openai" if settings.text("embedder.kind") == "openai" else "bundled",
+            kind=choose_kind(settings.text("embedder.kind")),
             base_url=settings.text("embedder.base_url"),
             model=settings.text("embedder.model"),
             api_key=settings.text("embedder.api_key") or None,
@@ -286,6 +319,11 @@ class Context:
         """Announce what is about to be done."""
         if self.on_notice:
             self.on_notice(sentence)
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether somebody is told of events."""
+        return self._on_event is not None
 
     def tell(self, event: object) -> None:
         """Report what has just happened in a continuing operation; `event` is a dataclass of that operation."""

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import PalaceMissing
+from palazzo.operations import registry
+from palazzo.operations.context import Context
+from palazzo.palace import Palace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from palazzo.model import Trust
-    from palazzo.operations.context import Context
     from palazzo.store.palace_opening import Mode
 
 _ASKS_WHETHER_SOUND = ("verify",)
@@ -38,10 +40,6 @@ def read_nothing(
     Raises `error` if there is a file after all, or if the operation would write: only the first stored content creates
     the real palace.
     """
-    from palazzo.operations import registry
-    from palazzo.operations.context import Context
-    from palazzo.palace import Palace
-
     with tempfile.TemporaryDirectory(prefix="palazzo-none-") as directory:
         path = Path(directory) / "palace.db"
         Palace.open(path).close()

@@ -16,6 +16,7 @@ Until = Annotated[str | None, About(UNTIL_HELP)]
 OnBranch = Annotated[str | None, About("Only drawers written on this git branch.")]
 WithTags = Annotated[tuple[str, ...], About("Only drawers with this tag; may be given several times.", option="--tag")]
 FromSource = Annotated[str | None, About("Only drawers that came from this file, directory, address or session.")]
+FromHost = Annotated[str | None, About("Only drawers of sessions of this host, such as claude-code or codex.")]
 FiledAs = Annotated[
     tuple[str, ...],
     About("Only notes filed as this kind; may be given several times.", option="--filed-as", metavar="KIND"),
@@ -28,5 +29,12 @@ External = Annotated[
     About(
         "Also untrusted content: pages, answers of MCP servers, files of dependencies.",
         negated_help="Leave out untrusted content: pages, answers of MCP servers, files of dependencies.",
+    ),
+]
+Reasoning = Annotated[
+    bool,
+    About(
+        "Also what agents thought before they spoke, below what was said.",
+        negated_help="Leave out what agents thought before they spoke.",
     ),
 ]

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.operations import damage
-from palazzo.operations.rpc_codec import from_wire, to_wire
+from palazzo.operations.serialisation import from_wire, to_wire
+from palazzo.store import answered_calls
+from palazzo.store.answered_calls import Call, MadeMeanwhile
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.operations.operation import Operation
-    from palazzo.store.answered_calls import Answer, Call, CallRecord
+    from palazzo.store.answered_calls import Answer, CallRecord
     from palazzo.store.database import Database
 
 Q = TypeVar("Q")
@@ -39,7 +41,6 @@ def call(context: Context, operation: Operation[Q, R], request: Q, key: str | No
 def _call(context: Context, operation: Operation[Q, R], request: Q, key: str | None) -> R:
     if key is None or not operation.writes or operation.steps:
         return operation.run(context, request)
-    from palazzo.store.answered_calls import Call, MadeMeanwhile
 
     keyed_call = Call(key, operation.name, _hash(operation, request))
     earlier_call = _find_call(context, keyed_call)
@@ -60,8 +61,6 @@ def _hash(operation: Operation[Q, R], request: Q) -> bytes:
 
 
 def _find_call(context: Context, keyed_call: Call) -> CallRecord | None:
-    from palazzo.store import answered_calls
-
     if not context.has_palace:
         return None
     with context.reading().database.snapshot() as connection:
@@ -70,8 +69,6 @@ def _find_call(context: Context, keyed_call: Call) -> CallRecord | None:
 
 def _run_call(context: Context, operation: Operation[Q, R], request: Q, keyed_call: Call) -> R:
     """Run the operation; its writes are held back from the moment when it first opens the palace for writing."""
-    from palazzo.store import answered_calls
-
     answers: list[Answer] = []
     with contextlib.ExitStack() as until_done:
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from palazzo.archive import diary_entries
+from palazzo.model import USERS_WING
+from palazzo.security.trust_order import trusted_down_to
+from palazzo.store import place_rows
+
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
@@ -19,11 +24,6 @@ class Scope:
 
 def told_of(context: Context, agent: str | None, wing: str | None = None) -> Scope:
     """Return the wings and trusts that an agent here may receive; `wing` replaces the project's."""
-    from palazzo.archive import diary_entries
-    from palazzo.model import USERS_WING
-    from palazzo.security.trust_order import trusted_down_to
-    from palazzo.store import place_rows
-
     agent_wings = () if agent is None else diary_entries.wings_of(diary_entries.agent_name(agent))
     with context.reading().database.snapshot() as connection:
         wing_names = set(place_rows.wing_names(connection))

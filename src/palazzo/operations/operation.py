@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NewType,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from palazzo.model import Micros
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -49,14 +66,22 @@ PERSON_ONLY = PersonOnly()
 
 
 @dataclass(frozen=True, slots=True)
-class RequestField:
-    """A field of a request: its type without None, whether None is allowed, its default, and its help."""
+class FieldDescription:
+    """A field of a request or a result: all that command lines, tools, JSON and the service know about it.
+
+    `hint` is its whole annotation; `type` is what that says without None and without metadata, and `optional` whether
+    it allows None. Without a default, `default` is `dataclasses.MISSING`. `is_time` says that it is a time, and
+    `is_person_only` that it is for display only.
+    """
 
     name: str
+    hint: Any
     type: Any
     optional: bool
     default: Any
     about: About
+    is_time: bool
+    is_person_only: bool
 
     @property
     def is_required(self) -> bool:
@@ -101,7 +126,11 @@ class RequestField:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, R]):
-    """One operation. Its help is the docstring of `run`.
+    """One operation. Its help is the docstring of its request.
+
+    It stands in the `contract` of its feature, which is data: `engine` names the function that runs it, as
+    `module:function` of the same feature, and is imported on the first call. Without it, that is the function and the
+    module that have the operation's name.
 
     `scope` is the scope that a token needs for it over HTTP. The client is then on another machine, so an operation
     that reads or writes files of the server's own machine at a path that the client gives is `admin`, whatever it does
@@ -117,16 +146,23 @@ class Operation(Generic[Q, R]):
     `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each step separately
     and can safely be run again, so it is never held back for a key (`idempotency`). A `warm` operation is better run in
     a service that is already running. `ignored_options` are options without a value that scripts give to another
-    program of the same name: a command line accepts and ignores them. `examples` are command lines that its help shows;
-    `operations/command_groups` names its group in the help.
+    program of the same name: a command line accepts and ignores them. `examples` are command lines that its help shows.
+
+    The help of the program lists a command under the heading `group`, with its `summary` of a few words; a subcommand
+    has neither. Operations whose `callers` are our own `clients` or `programs` have no command and no tool.
+    `tools/make_command_index.py` writes the names, groups and summaries of all operations to
+    `operations/command_index`, from which the program reads them without importing the contracts.
     """
 
     name: str
     request: type[Q]
     result: type[R]
-    run: Callable[[Context, Q], R]
     _: KW_ONLY
     scope: TokenScope
+    callers: Literal["everyone", "clients", "programs"] = "everyone"
+    group: str = ""
+    summary: str = ""
+    engine: str = ""
     view: str = ""
     writes: bool = False
     destructive: bool = False
@@ -143,28 +179,46 @@ class Operation(Generic[Q, R]):
     @property
     def help(self) -> str:
         """Return what the operation does, for a person."""
-        return (self.run.__doc__ or "").strip()
+        return inspect.cleandoc(self.request.__doc__ or "")
+
+    def run(self, context: Context, request: Q) -> R:
+        """Run the operation in this process."""
+        module, _, function = (self.engine or f"{self.name}:{self.name}").partition(":")
+        feature = self.request.__module__.rpartition(".")[0]
+        result: R = getattr(importlib.import_module(f"{feature}.{module}"), function)(context, request)
+        return result
 
 
-def request_fields(request: type) -> Iterator[RequestField]:
-    """Yield the fields of a request class, in order."""
-    hints = get_type_hints(request, include_extras=True)
-    for field in dataclasses.fields(request):
-        hint, about = _split(hints[field.name])
-        bare, optional = _split_optional(hint)
-        yield RequestField(field.name, bare, optional, field.default, about or About(""))
+def describe_fields(kind: type) -> tuple[FieldDescription, ...]:
+    """Return the fields of a request, a result or a part of one, in order."""
+    return _describe_fields(kind)
 
 
-def _split(hint: Any) -> tuple[Any, About | None]:
-    if get_origin(hint) is Annotated:
-        bare, *extras = get_args(hint)
-        return bare, next((extra for extra in extras if isinstance(extra, About)), None)
-    return hint, None
+@cache
+def _describe_fields(kind: type) -> tuple[FieldDescription, ...]:
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(_describe_field(field, hints[field.name]) for field in dataclasses.fields(kind))
 
 
-def _split_optional(hint: Any) -> tuple[Any, bool]:
-    if get_origin(hint) in (Union, types.UnionType):
-        members = [member for member in get_args(hint) if member is not type(None)]
-        if len(members) == 1 and len(get_args(hint)) == 2:
-            return members[0], True
-    return hint, False
+def bare_type(hint: Any) -> Any:
+    """Return a type without metadata, and of a `NewType` what it stands for."""
+    while get_origin(hint) is Annotated or isinstance(hint, NewType):
+        hint = hint.__supertype__ if isinstance(hint, NewType) else get_args(hint)[0]
+    return hint
+
+
+def _describe_field(field: dataclasses.Field[Any], hint: Any) -> FieldDescription:
+    plain, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    members = get_args(plain) if get_origin(plain) in (Union, types.UnionType) else (plain,)
+    others = [member for member in members if member is not types.NoneType]
+    is_optional = len(others) == 1 and len(members) == 2
+    return FieldDescription(
+        field.name,
+        hint,
+        others[0] if is_optional else plain,
+        is_optional,
+        field.default if field.default_factory is dataclasses.MISSING else field.default_factory(),
+        next((extra for extra in extras if isinstance(extra, About)), About("")),
+        Micros in members,
+        any(isinstance(extra, PersonOnly) for extra in extras),
+    )

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from palazzo.errors import AmbiguousId, NotFound
+from palazzo.archive import archive_reader
+from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.operations.arguments import check_place
+from palazzo.security.display_names import shown_name
+from palazzo.store import drawers, keyword_table, palace_overview, source_rows, tag_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -24,27 +28,44 @@ def resolve_drawers(connection: Connection, prefixes: Sequence[str]) -> list[str
     return list(dict.fromkeys(drawer for prefix in prefixes for drawer in _resolve_prefix(connection, prefix)))
 
 
+def resolve_existing_drawers(
+    connection: Connection, prefixes: Sequence[str]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the live drawers of each id, and for each id that names none, or several things, the reason."""
+    by_id: dict[str, tuple[str, ...]] = {}
+    missing: dict[str, str] = {}
+    for prefix in prefixes:
+        try:
+            by_id[prefix] = tuple(_resolve_prefix(connection, prefix))
+        except UsageError as error:
+            missing[prefix] = str(error)
+    return by_id, missing
+
+
 def of_wing(context: Context, connection: Connection, wing: str) -> list[str]:
     """Return the live drawers of a wing; raise NotFound if the wing does not exist or has no live drawers."""
-    from palazzo.operations.arguments import check_place
-    from palazzo.store import palace_overview
-
     name, _ = check_place(connection, wing, None, context.notice)
     return _require_drawers(palace_overview.live_drawers_of_wing(connection, name or wing), f"The wing '{wing}'")
 
 
 def of_source(context: Context, connection: Connection, source: str) -> list[str]:
     """Return the live drawers that came from a file, a directory, an address or a session."""
-    from palazzo.store import palace_overview
-
     rows = sources_at(context, connection, source)
     return _require_drawers(palace_overview.live_drawers_of_sources(connection, rows), f"'{source}'")
 
 
+def of_file(context: Context, connection: Connection, file: str) -> list[str]:
+    """Return the live drawers that came from exactly this file or address, and none from below a directory."""
+    path = context.led_to(Path(file)).absolute()
+    uris = [uri for uri in (file, path.as_uri(), path.resolve().as_uri()) if not uri.endswith("/")]
+    rows = {row for uri in uris for row in palace_overview.sources_at(connection, uri)}
+    if not rows:
+        raise NotFound(f"Nothing in the palace came from the file '{file}'.")
+    return _require_drawers(palace_overview.live_drawers_of_sources(connection, sorted(rows)), f"'{file}'")
+
+
 def of_session(connection: Connection, session: str) -> list[str]:
     """Return the live drawers of the session whose id is or begins with `session`."""
-    from palazzo.store import palace_overview
-
     rows = sources_of_session(connection, session)
     if not rows:
         raise NotFound(f"There is no session '{session}'. 'palazzo show' and 'palazzo search' print session ids.")
@@ -53,8 +74,6 @@ def of_session(connection: Connection, session: str) -> list[str]:
 
 def of_tag(connection: Connection, tag: str) -> list[str]:
     """Return the live drawers that have a tag."""
-    from palazzo.store import drawers, keyword_table
-
     filters = [keyword_table.tag_filter(tag_row) for tag_row in known_tags(connection, (tag,))]
     return _require_drawers(
         drawers.uids_of(connection, keyword_table.drawers_in_scope(connection, filters)), f"The tag '{tag}'"
@@ -63,9 +82,6 @@ def of_tag(connection: Connection, tag: str) -> list[str]:
 
 def known_tags(connection: Connection, names: Sequence[str]) -> tuple[int, ...]:
     """Return the row ids of tags; raise NotFound for a tag that is not in use, and name some that are."""
-    from palazzo.security.display_names import shown_name
-    from palazzo.store import tag_rows
-
     plain = [name.strip().lower() for name in names]
     row_by_name = tag_rows.known_tags(connection, plain)
     for name in plain:
@@ -83,8 +99,6 @@ def _require_drawers(uids: Sequence[bytes], subject: str) -> list[str]:
 
 
 def _resolve_prefix(connection: Connection, prefix: str) -> Sequence[str]:
-    from palazzo.archive import archive_reader
-
     kind, row = archive_reader.resolve(connection, prefix)
     if kind == "item":
         drawers = archive_reader.drawers_of_item(connection, row)
@@ -99,8 +113,6 @@ def _resolve_prefix(connection: Connection, prefix: str) -> Sequence[str]:
 
 def sources_at(context: Context, connection: Connection, source: str) -> list[int]:
     """Return the sources that a file, a directory, an address or a session names; raise NotFound if there are none."""
-    from palazzo.store import palace_overview
-
     path = context.led_to(Path(source)).absolute()
     for uri in (source, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
         source_rows = palace_overview.sources_at(connection, uri)
@@ -114,8 +126,6 @@ def sources_at(context: Context, connection: Connection, source: str) -> list[in
 
 def sources_of_session(connection: Connection, prefix: str) -> list[int]:
     """Return the sources of the one session whose id is or begins with `prefix`; raise AmbiguousId for several."""
-    from palazzo.store import palace_overview, source_rows
-
     sessions = palace_overview.session_ids(connection, prefix, 9) if prefix else []
     if len(sessions) > 1:
         raise AmbiguousId(prefix, sessions)

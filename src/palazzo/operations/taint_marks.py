@@ -10,6 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from palazzo.operations.caller_taint import is_tainted
+from palazzo.store import change_groups
+
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
@@ -22,11 +25,8 @@ def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
 
     @functools.wraps(run)
     def run_with_mark(context: Context, request: Q) -> R:
-        from palazzo.operations.caller_taint import is_tainted
-
         if getattr(request, "dry_run", False) or not is_tainted(context):
             return run(context, request)
-        from palazzo.store import change_groups
 
         with change_groups.remark(change_groups.TAINT_REMARK):
             result = run(context, request)

@@ -11,9 +11,16 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from palazzo.errors import SourceUnreadable
+from palazzo.model import Micros
+from palazzo.sessions.unarchived_taint import brings_untrusted_content
+from palazzo.sources.file_heads import HEAD, read_whole
+from palazzo.sources.formats import Message
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
+from palazzo.sources.new_items import Clockwork, filing_of
+
 if TYPE_CHECKING:
-    from palazzo.model import Micros
-    from palazzo.sources.formats import Feeder, Message
+    from palazzo.sources.formats import Feeder
 
 _LARGEST = 32_000_000
 """The most bytes that are read of all transcripts together, within some seconds: a day of work. Longer ones count as
@@ -30,8 +37,6 @@ def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], boo
 
     A session whose directory `is_wanted` rejects is skipped. If some files cannot be read, the others decide.
     """
-    from palazzo.errors import SourceUnreadable
-
     files = list(files)
     agents = frozenset(path.stem.removeprefix("agent-") for path, _ in files)
     remaining_bytes, read, unreadable = _LARGEST, 0, 0
@@ -54,8 +59,6 @@ def content_of(files: Iterable[tuple[Path, int]], is_wanted: Callable[[str], boo
 
 def directory_of(path: Path) -> str:
     """Return the directory of a transcript's session; empty if it is not stated, or cannot be read."""
-    from palazzo.errors import SourceUnreadable
-
     try:
         return _begins(path)[1]
     except (OSError, SourceUnreadable):
@@ -64,9 +67,6 @@ def directory_of(path: Path) -> str:
 
 def began_at(path: Path) -> Micros | None:
     """Return when the first message of a transcript was written, if its beginning says so."""
-    from palazzo.errors import SourceUnreadable
-    from palazzo.sources.file_heads import HEAD, read_whole
-
     try:
         feeder, _ = _begins(path)
         messages = [] if feeder is None else _messages(feeder, read_whole(path, HEAD), 0)
@@ -77,9 +77,6 @@ def began_at(path: Path) -> Micros | None:
 
 def _begins(path: Path) -> tuple[Feeder | None, str]:
     """Return the reader for a file, and the directory of its session if the beginning of the file states it."""
-    from palazzo.sources.file_heads import HEAD, read_whole
-    from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
-
     head = read_whole(path, HEAD)
     feeder = next((candidate for candidate in TRANSCRIPTS if candidate.recognises(path, head)), None)
     if feeder is None:
@@ -88,8 +85,6 @@ def _begins(path: Path) -> tuple[Feeder | None, str]:
 
 
 def _stated_directory(feeder: Feeder, head: bytes) -> str:
-    from palazzo.errors import SourceUnreadable
-
     try:
         return next((message.cwd for message in _messages(feeder, head, 0) if message.cwd), "")
     except SourceUnreadable:  # of a format that is read whole, its beginning is nothing
@@ -98,12 +93,6 @@ def _stated_directory(feeder: Feeder, head: bytes) -> str:
 
 def _brings_outside(feeder: Feeder, path: Path, start: int, agents: Collection[str]) -> bool:
     """Return whether a transcript brings untrusted content from a byte on. A short one is read from its beginning."""
-    from palazzo.model import Micros
-    from palazzo.sessions.unarchived_taint import brings_untrusted_content
-    from palazzo.sources.file_heads import HEAD, read_whole
-    from palazzo.sources.formats import Message
-    from palazzo.sources.new_items import Clockwork, filing_of
-
     whole = read_whole(path, start + _LARGEST)
     position = start if feeder.appends else 0
     first = position if len(whole) > _LARGEST else 0
@@ -120,8 +109,6 @@ def _brings_outside(feeder: Feeder, path: Path, start: int, agents: Collection[s
 
 
 def _messages(feeder: Feeder, whole: bytes, start: int) -> Iterator[Message]:
-    from palazzo.sources.formats import Message
-
     stream = BytesIO(whole)
     at = stream.seek(start)
     return (row.content for row in feeder.rows(stream, at) if isinstance(row.content, Message))

@@ -6,16 +6,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
+from palazzo.git.project_file import read_project_config
+from palazzo.git.project_identity import project_root
+from palazzo.hosts.host_histories import histories
+from palazzo.hosts.host_registry import host_of_kind
+from palazzo.operations.pause_state import pauses
 from palazzo.settings import Settings, load
+from palazzo.sources.conversation_filter import SessionFilter
+from palazzo.sources.discovery import Readers
+from palazzo.sources.formats.document_kinds import refusal_by_name
+from palazzo.sources.formats.document_rows import KIND
+from palazzo.sources.ignore_rules import Globs
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.walk import walk
+from palazzo.store import place_rows as places_store
+from palazzo.store import source_rows
+from palazzo.text.file_uris import path_of
 
 if TYPE_CHECKING:
+    from palazzo.hosts.host_histories import History
     from palazzo.operations.context import Context
     from palazzo.sources.formats.document_kinds import Policy
-    from palazzo.sources.host_histories import History
-    from palazzo.sources.mining_report import MineRequest
 
 _LOG_SUFFIX = "-wal"
 """The suffix of the file beside a database in write-ahead-log mode, where new data is written."""
@@ -74,19 +86,12 @@ def places(context: Context, paths: Sequence[Path] = (), mined_hosts_only: bool 
 
 def histories_here(context: Context, mined_hosts_only: bool = False) -> tuple[History, ...]:
     """Return the hosts' existing histories; with `mined_hosts_only`, only those of hosts that were read before."""
-    from palazzo.sources.host_histories import histories
-    from palazzo.store import source_rows
-
     host_histories = histories(context.variables, (), context.project_root)
     if not mined_hosts_only:
         return host_histories
     with context.reading().database.snapshot() as connection:
-        used = source_rows.feeders_used(connection)
-    return tuple(
-        history
-        for history in host_histories
-        if any(history.host == kind or history.host == f"{kind}-cli" for kind in used)
-    )
+        used_hosts = {host_of_kind(kind) for kind in source_rows.feeders_used(connection)}
+    return tuple(history for history in host_histories if history.host in used_hosts)
 
 
 def everything(context: Context, targets: WatchTargets) -> Iterator[MineRequest]:
@@ -117,8 +122,6 @@ def what_changed(context: Context, targets: WatchTargets, changed: Iterable[Path
 
 def is_known(context: Context, path: Path) -> bool:
     """Return whether the palace has read the file before."""
-    from palazzo.store import source_rows
-
     with context.reading().database.snapshot() as connection:
         return source_rows.read_file_state(connection, path.as_uri()) is not None
 
@@ -128,9 +131,6 @@ def _document(context: Context, targets: WatchTargets, path: Path) -> Path | Non
 
     The root's rules decide which files are read; a file outside any repository belongs to what was mined with it.
     """
-    from palazzo.git.project_identity import project_root
-    from palazzo.sources.formats.document_kinds import refusal_by_name
-
     if path in targets.files:
         return path
     root = targets.root_of(path)
@@ -143,8 +143,6 @@ def _document(context: Context, targets: WatchTargets, path: Path) -> Path | Non
 
 def _is_one_source(path: Path) -> bool:
     """Return whether a history is read as a whole: a database, or a tree of files that make up its sessions."""
-    from palazzo.sources.discovery import Readers
-
     try:
         return not path.is_dir() or bool(Readers().kind_of_directory(path, {entry.name for entry in path.iterdir()}))
     except OSError:
@@ -157,10 +155,6 @@ def _log_of(path: Path) -> Path:
 
 def of_history(context: Context, path: Path) -> MineRequest:
     """Return the request that reads a history, or one file of it."""
-    from palazzo.operations.pause_state import pauses
-    from palazzo.sources.conversation_filter import SessionFilter
-    from palazzo.sources.mining_report import MineRequest
-
     own = load(context.settings_file, None, context.variables)
     least, exclusions = own.number("min_messages"), excluded_directories(context, own)
     selection = SessionFilter(least_messages=least, skip_directories=exclusions, pauses=pauses(context))
@@ -168,9 +162,6 @@ def of_history(context: Context, path: Path) -> MineRequest:
 
 
 def _of_documents(context: Context, path: Path) -> MineRequest:
-    from palazzo.sources.conversation_filter import SessionFilter
-    from palazzo.sources.mining_report import MineRequest
-
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
     selection = SessionFilter(skip_directories=excluded_directories(context, own))
     return MineRequest((path,), exclude=own.texts("mine.exclude"), policy=_policy(context), wanted=selection)
@@ -183,16 +174,12 @@ def _policy(context: Context) -> Policy:
 
 def _roots_of_documents(context: Context) -> list[Path]:
     """Return the existing directories of the projects that documents were read from."""
-    from palazzo.sources.formats.document_rows import KIND
-    from palazzo.store import place_rows as places_store
-    from palazzo.store import source_rows
-
     if not context.has_palace:
         return []
     with context.reading().database.snapshot() as connection:
         project_roots = {Path(root) for root in places_store.all_roots(connection)}
         states = source_rows.read_file_states(connection)
-    folders = {_path_of(uri).parent for uri, state in states.items() if state.feeder == KIND}
+    folders = {path_of(uri).parent for uri, state in states.items() if state.feeder == KIND}
     roots = {
         next((above for above in (folder, *folder.parents) if above in project_roots), folder) for folder in folders
     }
@@ -201,11 +188,6 @@ def _roots_of_documents(context: Context) -> list[Path]:
 
 def _directories(context: Context, roots: Sequence[Path]) -> frozenset[Path]:
     """Return every directory below the roots that mining would enter."""
-    from palazzo.git.project_file import read_project_config
-    from palazzo.git.project_identity import project_root
-    from palazzo.sources.ignore_rules import Globs
-    from palazzo.sources.walk import walk
-
     own = load(context.settings_file, None, context.variables)
     exclusions = frozenset(map(str, excluded_directories(context, own)))
     directories: set[Path] = set()
@@ -216,10 +198,6 @@ def _directories(context: Context, roots: Sequence[Path]) -> frozenset[Path]:
         ):
             pass  # it is the directories that are wanted
     return frozenset(directories)
-
-
-def _path_of(uri: str) -> Path:
-    return Path(url2pathname(urlsplit(uri).path))
 
 
 def excluded_directories(context: Context, settings: Settings) -> tuple[Path, ...]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.features.access.token_add import TokenAddResult
-from palazzo.features.access.token_list import TokenListResult
-from palazzo.features.access.token_revoke import TokenRevokeResult
+from palazzo.features.access.contract import TokenAddResult, TokenListResult, TokenRevokeResult
 from palazzo.features.screen import Part, Screen
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso

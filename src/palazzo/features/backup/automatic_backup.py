@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from palazzo import paths
 from palazzo.errors import PalaceUnusable, PalazzoError
+from palazzo.features.backup.backup import backup
+from palazzo.features.backup.contract import BackupRequest
+from palazzo.features.service.service_state import log_file
 from palazzo.operations import backup_files
+from palazzo.store import items
+from palazzo.store.file_backup import device_of
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -41,8 +46,6 @@ def is_due(context: Context) -> bool:
 
 def is_empty(context: Context) -> bool:
     """Return whether the palace holds no items yet. Also True for a palace that cannot be read."""
-    from palazzo.store import items
-
     try:
         with context.reading().database.snapshot() as connection:
             return not items.has_items(connection)
@@ -83,9 +86,6 @@ def last_failure(context: Context) -> str | None:
 
 
 def _make(context: Context) -> Path:
-    from palazzo.features.backup.backup import BackupRequest, backup
-    from palazzo.store.file_backup import device_of
-
     palace = context.palace_path
     if not has_room(palace):
         raise PalaceUnusable(_no_room(palace))
@@ -113,8 +113,6 @@ def _no_room(palace: Path) -> str:
 
 
 def _failure_file(context: Context) -> Path:
-    from palazzo.features.service.service_state import log_file
-
     log = log_file(context.palace_path, context.variables)
     return log.with_name(f"{log.stem}-backup-failed.txt")
 

@@ -5,77 +5,32 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.errors import PalaceUnusable, UsageError
+from palazzo.derived.integrity_checks import verify_truth
+from palazzo.errors import NotAPalace, PalaceUnusable, UsageError
+from palazzo.features.backup.contract import BackupRequest, BackupResult, BackupView
 from palazzo.model import Micros
-from palazzo.operations import backup_files
+from palazzo.operations import backup_files, pause_state
 from palazzo.operations.backup_files import PAUSES, SETTINGS, Backup
-from palazzo.operations.operation import About, Operation
+from palazzo.paths import make_private_directory
+from palazzo.store import file_backup as copying
+from palazzo.store import palace_overview
+from palazzo.store.database import Database
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class BackupRequest:
-    """The target directory, and how many backups to keep there."""
-
-    target: Annotated[
-        Path | None,
-        About(
-            "File to write, or directory for a file with the time in its name; by default the directory 'backups' "
-            "beside the palace.",
-            positional=True,
-            metavar="FILE|DIR",
-        ),
-    ] = None
-    keep: Annotated[
-        int | None,
-        About("Keep this many backups in the directory, which is created if needed, and delete the oldest others."),
-    ] = None
-    list: Annotated[bool, About("Only list the known backups.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class BackupView:
-    """A backup of this palace, and whether its file is visible now."""
-
-    file: str
-    at: Micros
-    size_bytes: int | None
-    there: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BackupResult:
-    """The backup that was written and checked, the backups deleted for it, and all known backups, newest first."""
-
-    file: str | None
-    size_bytes: int
-    items: int
-    took_s: float
-    beside: tuple[str, ...]
-    """Files written beside the backup: the pauses of the palace, and the settings."""
-    deleted: tuple[str, ...]
-    known: tuple[BackupView, ...]
-
-
 def backup(context: Context, request: BackupRequest) -> BackupResult:
-    """Copy the palace into one file, as of one moment, while agents keep using it. The copy is checked.
-
-    'palazzo restore' restores it. It contains everything in the palace, unencrypted.
-    """
+    """Copy the palace into one file, as of one moment, while agents keep using it. The copy is checked."""
     if request.keep is not None and request.keep < 1:
         raise UsageError("--keep takes the number of backups to keep, at least 1.")
     if request.list:
         return BackupResult(None, 0, 0, 0.0, (), (), _list_backups(context))
     began, at = time.monotonic(), context.now
     with context.reading().database.snapshot() as connection:
-        from palazzo.store import file_backup as copying
-
         device = copying.device_of(connection)
     directory, target = _target(context, request, device, at)
     with backup_files.hold_backup_lock(context.palace_path):
@@ -113,8 +68,6 @@ def _target(context: Context, request: BackupRequest, device: str, at: Micros) -
 
 
 def _make(directory: Path) -> None:
-    from palazzo.paths import make_private_directory
-
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is a file, but --keep needs a directory. Leave one of them out.")
     make_private_directory(directory)
@@ -122,9 +75,6 @@ def _make(directory: Path) -> None:
 
 def _refuse_precious(file: Path, palace: Path) -> None:
     """Refuse to overwrite anything but an older backup."""
-    from palazzo.errors import NotAPalace
-    from palazzo.store import file_backup as copying
-
     if file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name another file, or a directory.")
     if file.with_name(f"{file.name}-wal").exists():
@@ -139,8 +89,6 @@ def _refuse_precious(file: Path, palace: Path) -> None:
 
 def _write(context: Context, new: Backup) -> int:
     """Write a copy beside the target, check it, and rename it; return the number of its items."""
-    from palazzo.store import file_backup as copying
-
     palace, partial = context.palace_path, backup_files.partial(new.file)
     earlier_backups = [record for record in backup_files.list_backups(palace) if record.file == new.file]
     backup_files.remember(palace, new)
@@ -161,8 +109,6 @@ def _write(context: Context, new: Backup) -> int:
 
 
 def _name(partial: Path, target: Path) -> None:
-    from palazzo.store import file_backup as copying
-
     try:
         copying.rename(partial, target)
     except OSError as error:
@@ -171,10 +117,6 @@ def _name(partial: Path, target: Path) -> None:
 
 def check_whole(context: Context, file: Path, subject: str) -> int:
     """Read a whole palace file and return the number of its items. Raises PalaceUnusable with the problem found."""
-    from palazzo.derived.integrity_checks import verify_truth
-    from palazzo.store import palace_overview
-    from palazzo.store.database import Database
-
     for n, check in enumerate(verify_truth(file)):
         context.report("checking", n + 1, 4, check.name)
         if not check.ok:
@@ -192,8 +134,6 @@ def check_whole(context: Context, file: Path, subject: str) -> int:
 
 def _write_beside(context: Context, target: Path) -> list[Path]:
     """Write the palace's companion files beside the backup; delete those of an old backup that no longer exist."""
-    from palazzo.operations import pause_state
-
     files = []
     try:
         settings = context.settings_file.read_bytes() if context.settings_file.is_file() else b""
@@ -236,13 +176,3 @@ def _list_backups(context: Context) -> tuple[BackupView, ...]:
         )
         for record in backup_files.list_backups(context.palace_path)
     )
-
-
-OPERATION = Operation(
-    "backup",
-    BackupRequest,
-    BackupResult,
-    backup,
-    scope="admin",
-    examples=("palazzo backup", "palazzo backup ~/backups --keep 7"),
-)

@@ -5,100 +5,57 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.archive import erasure_replay
 from palazzo.errors import NotAPalace, PalaceUnusable, PalazzoError, SchemaTooNew, SourceUnreadable, UsageError
-from palazzo.model import Micros
-from palazzo.operations import backup_files
+from palazzo.features.backup.backup import check_whole
+from palazzo.features.backup.contract import BackupOrigin, PalaceContents, RestoreRequest, RestoreResult
+from palazzo.features.service.background_process import start_embedding
+from palazzo.operations import backup_files, pause_state
 from palazzo.operations.backup_files import PAUSES, SETTINGS, Backup
-from palazzo.operations.operation import About, Operation
+from palazzo.palace import Palace
+from palazzo.paths import make_private_directory
+from palazzo.store import (
+    device_rows,
+    drawers,
+    filesystem,
+    palace_opening,
+    palace_overview,
+    redaction_state,
+    remote_rows,
+    schema,
+    token_rows,
+)
+from palazzo.store import file_backup as copying
+from palazzo.store.database import Database, DatabaseError
+from palazzo.store.palace_opening import make_directory
+from palazzo.sync import device_pairing, export_check
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.token_rows import StoredToken
 
 
-Origin = Literal["this palace", "another device", "another palace"]
-"""The origin of a backup: this palace, another device that syncs with it, or another palace."""
 LATEST = Path("latest")
 """Stands for the newest known backup."""
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreRequest:
-    """The backup to restore."""
-
-    file: Annotated[
-        Path, About("The backup: a file that 'palazzo backup' wrote, a palace, or latest.", positional=True)
-    ]
-    dry_run: Annotated[bool, About("Only check the file, and show what would replace what.")] = False
-    keep_tokens: Annotated[
-        bool, About("Keep tokens of the backup valid that this palace does not know; otherwise they are revoked.")
-    ] = False
-    other_palace: Annotated[
-        bool,
-        About("The backup is of another palace or device of yours: text that it holds as yours counts as yours."),
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
-class PalaceContents:
-    """The contents of a palace, and the time of the latest archived item."""
-
-    items: int
-    drawers: int
-    filed_at: Micros | None
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreResult:
-    """The palace that is in place now (or would be), the one that it replaced, and where the old one is kept.
-
-    `replaced` is null if there was no palace, or none that can be read. `erased` is the number of erasures here since
-    the backup was made: they were applied to the restored palace too.
-    """
-
-    file: str
-    restored: PalaceContents
-    replaced: PalaceContents | None
-    kept: str | None
-    erased: int
-    new_device: bool
-    """Whether the palace becomes a new device in sync, because the old one went on after the backup."""
-    settings: str | None
-    """The settings file that was written; null if one existed already, or if the backup has none."""
-    tokens_revoked: int
-    """The number of tokens in the backup that the palace did not know: they are revoked unless the person keeps
-    them.
-    """
-    dry_run: bool
-    origin: Origin = "this palace"
-    """The origin of the backup. Without a readable palace, there is nothing to compare it with."""
-
-
 def restore(context: Context, request: RestoreRequest) -> RestoreResult:
-    """Replace the palace by a backup, in one step, after a full check. The replaced palace is kept beside it.
-
-    Agents may continue meanwhile. Text that was erased since the backup is erased from the restored palace before
-    anyone can see it. Tokens keep their current state: a token that was revoked since the backup stays revoked. A
-    backup of another palace is restored only after confirmation at a terminal, or with --other-palace.
-    """
-    from palazzo.store import file_backup as copying
-    from palazzo.store import filesystem, palace_opening
-
+    """Replace the palace by a backup, in one step, after a full check. The replaced palace is kept beside it."""
     palace = context.palace_path
     file = _latest(palace) if request.file == LATEST else context.led_to(request.file)
-    _refuse_foreign(file)
     palace_opening.refuse_special(palace)
-    if palace.exists() and file.samefile(palace):
+    if palace.exists() and file.exists() and file.samefile(palace):
         raise UsageError(f"{file} is the palace itself. Name a backup of it; 'palazzo backup --list' lists them.")
+    _refuse_foreign(file)
     filesystem.refuse_unsafe(palace)
     _make_directory(palace)
     with backup_files.hold_backup_lock(palace), _stage_copy(context, file) as copy_path:
         old_contents = _read_own_contents(context)
-        origin: Origin = "this palace" if old_contents is None else _origin_of(file, copy_path, palace)
+        origin: BackupOrigin = "this palace" if old_contents is None else _origin_of(file, copy_path, palace)
         if origin != "this palace" and not (request.other_palace or request.dry_run):
             raise UsageError(_refusal(file, palace, origin))
         erasure_count = _erase_again(context, copy_path, palace) if old_contents is not None else 0
@@ -147,9 +104,6 @@ def _latest(palace: Path) -> Path:
 
 
 def _refuse_foreign(file: Path) -> None:
-    from palazzo.store import file_backup as copying
-    from palazzo.sync import export_check
-
     try:
         copying.refuse_foreign(file)
     except NotAPalace:
@@ -159,17 +113,12 @@ def _refuse_foreign(file: Path) -> None:
 
 
 def _make_directory(palace: Path) -> None:
-    from palazzo.store.palace_opening import make_directory
-
     make_directory(palace.parent)
 
 
 @contextmanager
 def _stage_copy(context: Context, file: Path) -> Iterator[Path]:
     """Yield a copy of the file beside the palace, migrated and checked; it is removed when the block ends."""
-    from palazzo.features.backup.backup import check_whole
-    from palazzo.store import file_backup as copying
-
     copy_path = backup_files.staging_path(context.palace_path)
     try:
         copying.copy_closed(file, copy_path, lambda done, total: context.report("copying", done, total))
@@ -188,9 +137,6 @@ def _stage_copy(context: Context, file: Path) -> Iterator[Path]:
 
 def _migrate(copy_path: Path) -> None:
     """Migrate the copy to this schema. Raises SchemaTooNew for a copy from a later Palazzo."""
-    from palazzo.store import schema
-    from palazzo.store.database import Database
-
     with contextlib.closing(Database(copy_path)) as database:
         try:
             schema.migrate(database)
@@ -210,9 +156,6 @@ def _read_own_contents(context: Context) -> PalaceContents | None:
 
 
 def _read_contents(palace: Path) -> PalaceContents:
-    from palazzo.store import drawers, palace_overview, schema
-    from palazzo.store.database import Database
-
     with contextlib.closing(Database(palace, "read")) as database:
         schema.check(database)
         with database.snapshot() as connection:
@@ -224,7 +167,7 @@ def _read_contents(palace: Path) -> PalaceContents:
             )
 
 
-def _origin_of(file: Path, copy_path: Path, palace: Path) -> Origin:
+def _origin_of(file: Path, copy_path: Path, palace: Path) -> BackupOrigin:
     """Return whether a backup is of this palace, another device or another palace.
 
     Every export contains the ids of palaces and devices, so anyone can write them into a file. The key of the palace's
@@ -241,10 +184,6 @@ def _origin_of(file: Path, copy_path: Path, palace: Path) -> Origin:
 
 def _identity(path: Path) -> tuple[bytes | None, bytes]:
     """Return the key of a palace's redaction marks (None if it is lost), and the id of its device."""
-    from palazzo.store import redaction_state
-    from palazzo.store.database import Database
-    from palazzo.sync import device_pairing
-
     with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
         device = device_pairing.device_id(connection)
         try:
@@ -253,7 +192,7 @@ def _identity(path: Path) -> tuple[bytes | None, bytes]:
             return None, device
 
 
-def _refusal(file: Path, palace: Path, origin: Origin) -> str:
+def _refusal(file: Path, palace: Path, origin: BackupOrigin) -> str:
     if origin == "another device":
         return (
             f"{file} is a backup of another device that syncs with {palace}, so nothing was restored: both would be "
@@ -267,17 +206,8 @@ def _refusal(file: Path, palace: Path, origin: Origin) -> str:
     )
 
 
-def _confirm_origin(request: RestoreRequest, result: RestoreResult) -> RestoreRequest:
-    """Treat a person's yes to a dry run, which showed the backup's origin, as the statement that it is theirs."""
-    return replace(request, other_palace=request.other_palace or result.origin != "this palace")
-
-
 def _erase_again(context: Context, copy_path: Path, palace: Path) -> int:
     """Erase in `copy_path` what `palace` has erased since, also from free pages; return the number of erasures."""
-    from palazzo.archive import erasure_replay
-    from palazzo.palace import Palace
-    from palazzo.store.database import Database
-
     with contextlib.closing(Database(palace, "read")) as newer, Palace.open(copy_path) as older:
         outcome = erasure_replay.carry_over(newer, older.database, context.report)
         if outcome.erasures:
@@ -290,9 +220,6 @@ def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: boo
 
     Tokens that were revoked since the backup stay revoked, and new ones stay valid.
     """
-    from palazzo.store import token_rows
-    from palazzo.store.database import Database
-
     with contextlib.closing(Database(older)) as database, database.transaction() as connection:
         newer_tokens = _stored_tokens(newer)
         token_rows.replace(connection, newer_tokens)
@@ -301,9 +228,6 @@ def _carry_tokens(context: Context, newer: Path, older: Path, keeps_unknown: boo
 
 def _stored_tokens(palace: Path) -> list[StoredToken]:
     """Return the tokens of a palace; none if their table is missing, older or damaged."""
-    from palazzo.store import token_rows
-    from palazzo.store.database import Database, DatabaseError
-
     try:
         with contextlib.closing(Database(palace, "read")) as database, database.snapshot() as connection:
             return token_rows.stored_rows(connection)
@@ -314,39 +238,35 @@ def _stored_tokens(palace: Path) -> list[StoredToken]:
 def _part(context: Context, copy_path: Path, palace: Path) -> bool:
     """Make the copy of a synced palace a new device, and keep wings private that are private by now.
 
-    Its remotes have newer records of the old device than the copy; no sequence number may be used twice.
+    Its remotes have newer records of the copy's device, which is this palace's device, one that it was before an
+    earlier restore, or another device of the same palace; no sequence number may be used twice.
     """
-    from palazzo.store import device_rows, remote_rows
-    from palazzo.store.database import Database
-    from palazzo.sync import device_pairing
-
+    with contextlib.closing(Database(copy_path, "read")) as older, older.snapshot() as connection:
+        copied_device, copied_palace = device_pairing.device_id(connection), device_pairing.palace_id(connection)
     with contextlib.closing(Database(palace, "read")) as newer, newer.snapshot() as connection:
-        device, theirs = device_pairing.device_id(connection), remote_rows.links_of_own(connection)
+        device, links = device_pairing.device_id(connection), remote_rows.links_of(connection, copied_device)
         private, is_synced = remote_rows.private_ids(connection), bool(remote_rows.remotes(connection))
-        palace_id, devices = device_pairing.palace_id(connection), device_rows.rows(connection)
+        is_same_palace = device_pairing.palace_id(connection) == copied_palace
+        devices, known_devices = device_rows.rows(connection), {uid for _, uid, _ in remote_rows.devices(connection)}
     with contextlib.closing(Database(copy_path)) as older:
         with older.transaction() as connection:
             remote_rows.keep_private(connection, private, context.now)
-            is_same = device_pairing.device_id(connection) == device
-            if device_pairing.palace_id(connection) == palace_id:  # devices that were removed later stay removed
+            if is_same_palace:  # devices that were removed later stay removed
                 for row in devices.values():
                     device_rows.keep(connection, row if row.uid == device else replace(row, private_key=None))
                     if row.may == "nothing":
                         device_rows.tell_again(connection, row.uid)
-        if not is_synced or not is_same:
+        if not is_synced or not (copied_device == device or (is_same_palace and copied_device in known_devices)):
             return False
-        device_pairing.become_another_device(older, context.now, theirs)
+        device_pairing.become_another_device(older, context.now, links, introducer=device if is_same_palace else None)
         with older.transaction() as connection:
             for remote in remote_rows.remotes(connection):
-                remote_rows.forget_device(connection, remote.row, device)
+                remote_rows.forget_device(connection, remote.row, copied_device)
     return True
 
 
 def _write_beside(context: Context, file: Path) -> str | None:
     """Take over the backup's pauses, and its settings if there are none here."""
-    from palazzo.operations import pause_state
-    from palazzo.paths import make_private_directory
-
     settings_backup, own = file.with_name(file.name + SETTINGS), context.settings_file
     try:
         with contextlib.suppress(FileNotFoundError):
@@ -364,21 +284,5 @@ def _write_beside(context: Context, file: Path) -> str | None:
 
 
 def _make_vectors(context: Context) -> None:
-    from palazzo.features.service.background_process import start_embedding
-
     with contextlib.suppress(PalaceUnusable):  # it is restored; who opens it next is told what is wrong
         start_embedding(context)
-
-
-OPERATION = Operation(
-    "restore",
-    RestoreRequest,
-    RestoreResult,
-    restore,
-    scope="admin",
-    writes=True,
-    steps=True,
-    destructive=True,
-    confirm_request=_confirm_origin,
-    examples=("palazzo restore latest --dry-run", "palazzo restore ~/backups/palace.db"),
-)

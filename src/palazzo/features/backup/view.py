@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.features.backup.backup import BackupResult
-from palazzo.features.backup.restore import PalaceContents, RestoreResult
+from palazzo.features.backup.contract import BackupResult, PalaceContents, RestoreResult
 from palazzo.features.screen import INDENT, Screen
 from palazzo.text.count_phrases import count_noun, format_bytes
 from palazzo.text.times import to_iso

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING
 
 from palazzo import paths
-from palazzo.bench import DATA_SETS
-from palazzo.bench.summaries import Levels, Means, ReturnRates, Share, Unanswerable
+from palazzo.bench import DATA_SETS, figures, guard_figures, own_palace, retrieval
+from palazzo.bench.fence_texts import COUNT
+from palazzo.bench.json_dataset import DocumentError, load
 from palazzo.errors import UsageError
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.features.bench.contract import (
+    Above,
+    BenchRequest,
+    BenchResult,
+    Example,
+    GuardBench,
+    GuardTable,
+    Ingest,
+    OwnBench,
+    RetrievalBench,
+)
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.scratch_search import SearchRunner
+from palazzo.features.search.search import search
+from palazzo.index.embedder_choice import open_embedder
+from palazzo.index.ranking import Signals
+from palazzo.operations.context import Context
 
 if TYPE_CHECKING:
     from palazzo.bench.cases import Case
     from palazzo.bench.own_palace import Hit, ProbeResult
     from palazzo.bench.retrieval import Outcome
-    from palazzo.operations.context import Context
 
 STAGES = ("keywords", "vectors", "ranking", "tokens")
 OWN_QUESTIONS = 300
@@ -26,141 +42,8 @@ OWN_QUESTIONS = 300
 _EXAMPLES, _ABOVE, _EXCERPT = 10, 3, 160
 
 
-@dataclass(frozen=True, slots=True)
-class BenchRequest:
-    """The benchmark, and how to run it."""
-
-    name: Annotated[Literal["guard", "locomo", "longmemeval", "self"], About("The benchmark.", positional=True)]
-    file: Annotated[Path | None, About("The data set's own JSON file.", positional=True)] = None
-    shared: Annotated[bool, About("File all conversations in one palace, instead of one palace each.")] = False
-    without: Annotated[
-        tuple[str, ...],
-        About(
-            "Leave out a stage (keywords, vectors, ranking, tokens) or a ranking signal; may be repeated.",
-            metavar="STAGE",
-        ),
-    ] = ()
-    limit: Annotated[int | None, About("Ask this many questions, chosen at random.", metavar="QUESTIONS")] = None
-    seed: Annotated[int, About("Random seed.", metavar="N")] = 1
-    jobs: Annotated[int, About("Number of parallel processes, each with its own palaces.", metavar="N")] = 1
-
-
-@dataclass(frozen=True)
-class BenchResult:
-    """The result of a benchmark. Each kind of benchmark has its own fields; `of` names the kind."""
-
-    of: ClassVar[str]
-
-
-@dataclass(frozen=True)
-class GuardTable:
-    """Rows with the same columns."""
-
-    title: str
-    rows: tuple[dict[str, str | float | int], ...]
-
-
-@dataclass(frozen=True)
-class GuardBench(BenchResult):
-    """One table for each protection: redaction of secrets, poison detection, and fences around untrusted content."""
-
-    of: ClassVar[str] = "guard"
-    name: str
-    tables: tuple[GuardTable, ...]
-
-
-@dataclass(frozen=True)
-class Ingest:
-    """The cost of ingest. `seconds` end when all texts are searchable by keyword; `embedding_seconds` go on from there.
-
-    `embedded` texts got their vector in this run, `reused` texts had a vector in the cache. `bytes` is the size of the
-    data set's text, `disk_bytes` the size of the palaces.
-    """
-
-    drawers: int
-    seconds: float
-    drawers_per_second: float
-    bytes: int
-    disk_bytes: int
-    embedding_seconds: float
-    embedded: int
-    reused: int
-
-
-@dataclass(frozen=True)
-class RetrievalBench(BenchResult):
-    """Recall on a data set, in percent, and its cost.
-
-    `questions` are those that the data set's own evaluation counts. `with_unanswerable` also counts the questions that
-    have no answer (but have sessions that they were made from); `without_unanswerable` counts none of these. `margin`
-    is half the width of each mean's 95 % interval over questions.
-    """
-
-    of: ClassVar[str] = "locomo and longmemeval"
-    dataset: str
-    questions: int
-    session: Means
-    turn: Means
-    margin: Levels
-    by_type: dict[str, Share]
-    by_case: dict[str, Share]
-    with_unanswerable: Share
-    without_unanswerable: Share
-    unanswerable: Unanswerable
-    baselines: dict[str, Levels]
-    latency_ms: dict[str, float]
-    ingest: Ingest
-    shared: bool
-    without: tuple[str, ...]
-    seed: int
-    jobs: int
-
-
-@dataclass(frozen=True)
-class Above:
-    """A drawer that scored above the expected one."""
-
-    id: str
-    title: str
-    score: float
-    text: str
-
-
-@dataclass(frozen=True)
-class Example:
-    """A question whose source was not the first hit: its rank (null: not among ten), and the drawers above it."""
-
-    kind: str
-    question: str
-    origins: tuple[str, ...]
-    rank: int | None
-    above: tuple[Above, ...]
-
-
-@dataclass(frozen=True)
-class OwnBench(BenchResult):
-    """How often, in percent, a search found the drawer that a question was made from."""
-
-    of: ClassVar[str] = "self"
-    drawers: int
-    questions: int
-    seed: int
-    index: Literal["ready", "keyword-only", "building", "without-tokens"]
-    found: Means
-    by_kind: dict[str, ReturnRates]
-    latency_ms: dict[str, float]
-    examples: tuple[Example, ...]
-    note: Annotated[str, PERSON_ONLY] = ""
-
-
 def bench(context: Context, request: BenchRequest) -> BenchResult:
-    """Run a benchmark on this machine and print its figures.
-
-    guard: how many labelled secrets redaction finds, how much of poisoned sessions is injected automatically, and
-    whether recorded words escape their fence. It takes some minutes; --limit sets how many of 1,000 texts it tries.
-    locomo, longmemeval: how much of a data set's evidence search finds, in palaces made for it, compared with
-    baselines. self: how often search finds again what your own palace holds; the palace is only read.
-    """
+    """Run a benchmark on this machine and print its figures."""
     _check(request)
     if request.name == "guard":
         return _guard(context, request)
@@ -179,7 +62,6 @@ def _check(request: BenchRequest) -> None:
             raise UsageError(f"--{name} is {value}; it must be at least 1.")
     if not request.without:
         return
-    from palazzo.index.ranking import Signals
 
     stage_names = tuple(dict.fromkeys((*STAGES, *Signals._fields)))  # `tokens` is both
     for stage in request.without:
@@ -190,18 +72,11 @@ def _check(request: BenchRequest) -> None:
 
 
 def _guard(context: Context, request: BenchRequest) -> GuardBench:
-    from palazzo.bench import guard_figures
-    from palazzo.bench.fence_texts import COUNT
-
     results = guard_figures.run(context.report, min(request.limit or COUNT, COUNT))
     return GuardBench("guard", tuple(GuardTable(table.title, table.rows) for table in results))
 
 
 def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
-    from palazzo.bench import figures, retrieval
-    from palazzo.features.search.scratch_search import SearchRunner
-    from palazzo.index.embedder_choice import open_embedder
-
     cases = retrieval.sample_cases(read_cases(request.name, request.file), request.limit, request.seed, request.shared)
     threads = 1 if request.jobs > 1 else 2
     plan = retrieval.Plan(
@@ -237,8 +112,6 @@ def _retrieval(context: Context, request: BenchRequest) -> RetrievalBench:
 
 def read_cases(name: str, path: Path | None) -> tuple[Case, ...]:
     """Read a data set's file; raise UsageError in one sentence when it is not one."""
-    from palazzo.bench.json_dataset import DocumentError, load
-
     assert path is not None  # noqa: S101 - for the type checker: a request without one was refused
     reader = importlib.import_module(DATA_SETS[name])
     document = load(path)
@@ -265,17 +138,13 @@ def _ingest(outcome: Outcome) -> Ingest:
 
 
 def _self(context: Context, request: BenchRequest) -> OwnBench:
-    from palazzo.bench import own_palace
-    from palazzo.features.search.search import SearchRequest, search
-    from palazzo.operations.context import Context
-
     quiet = {**context.variables, "PALAZZO_SERVICE": "off"}  # a search would have vectors made that are pending
     with Context(context.palace_path, context.cwd, quiet) as reading:
         with reading.reading().database.snapshot() as connection:
             drawers, probes = own_palace.probes(connection, request.limit or OWN_QUESTIONS, request.seed)
 
         def ask(question: str) -> tuple[Hit, ...]:
-            return search(reading, SearchRequest(question, limit=own_palace.DEPTH)).hits
+            return search(reading, SearchRequest(question, limit=own_palace.DEPTH, drawers=True)).hits
 
         first = search(reading, SearchRequest(probes[0].question))  # it loads the vectors
         attempts = own_palace.ask_all(probes, ask, lambda done, total: context.report("asking", done, total))
@@ -305,13 +174,3 @@ def _example(attempt: ProbeResult) -> Example:
         attempt.rank,
         tuple(Above(hit.id, hit.title, hit.score, " ".join(hit.text[:_EXCERPT].split())) for hit in above),
     )
-
-
-OPERATION = Operation(
-    "bench",
-    BenchRequest,
-    BenchResult,
-    bench,
-    scope="admin",
-    examples=("palazzo bench self", "palazzo bench locomo locomo10.json --limit 200"),
-)

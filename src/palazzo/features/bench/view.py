@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from palazzo.bench.summaries import Means, Share
-from palazzo.features.bench.bench import BenchResult, GuardBench, OwnBench, RetrievalBench
+from palazzo.features.bench.contract import BenchResult, GuardBench, OwnBench, RetrievalBench
 from palazzo.features.screen import INDENT, Screen
 from palazzo.text.count_phrases import count_noun
 

@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from palazzo import paths
+from palazzo.git.ancestry import Ancestry
+from palazzo.git.commit_history import History, UnansweredError
 from palazzo.git.git_files import Repository, head_of, repository_of
 from palazzo.model import MAIN_LINES, Visibility
 from palazzo.security.display_names import quoted_name
+from palazzo.store import place_rows
+from palazzo.store import write_contexts as store
 from palazzo.store.write_contexts import CommitPlace
 
 if TYPE_CHECKING:
@@ -49,11 +54,6 @@ MERGED = BranchStatus()
 def with_label(words: str, label: str) -> str:
     """Return a description with its branch label, if there is one."""
     return f"{words}, {label}" if label and words else label or words
-
-
-def shown_name(branch: str) -> str:
-    """Return a branch's name for display, in quotation marks: whoever pushes a branch chooses its name."""
-    return quoted_name(branch)
 
 
 def find_origin(drawer: Drawer) -> CommitPlace:
@@ -110,8 +110,6 @@ class Checkout:
 
         With several recorded places, the most favourable status counts: one is enough.
         """
-        from palazzo.store import write_contexts as store
-
         origin_by_id = store.of_items(connection, items) | store.of_sessions(connection, sessions)
         places = {uid: (origin,) for uid, origin in origin_by_id.items()} | store.of_facts(connection, facts)
         standings = self.standings(origin for origins in places.values() for origin in origins)
@@ -122,8 +120,6 @@ class Checkout:
 
     def commits_here(self, commits: Collection[str]) -> set[str]:
         """Return the commits that exist in the repository; an empty set if git does not answer in time."""
-        from palazzo.git.commit_history import History, UnansweredError
-
         if self._repository is None or not commits or self._left <= 0:
             return set()
         began = time.monotonic()
@@ -154,7 +150,7 @@ class Checkout:
         if visibility == "merged":
             return MERGED
         return BranchStatus(
-            visibility, "" if self.policy == "ignore" else f"{_WORDS[visibility]}: {shown_name(branch)}"
+            visibility, "" if self.policy == "ignore" else f"{_WORDS[visibility]}: {quoted_name(branch)}"
         )
 
     def _by_name(self, origin: CommitPlace) -> Visibility | None:
@@ -175,10 +171,6 @@ class Checkout:
         return None if self._head[1] and self.policy != "ignore" else "unknown"
 
     def _by_git(self, origins: Collection[CommitPlace]) -> Mapping[tuple[str, str], Visibility]:
-        from palazzo import paths
-        from palazzo.git.ancestry import Ancestry
-        from palazzo.store import write_contexts as store
-
         home = self._context.home
         if self._repository is None or self._left <= 0:
             return {}
@@ -194,8 +186,6 @@ class Checkout:
     @cached_property
     def _of_projects(self) -> frozenset[str]:
         """The wings that belong to projects. Wings of people and agents do not; they hold content of any project."""
-        from palazzo.store import place_rows
-
         with self._context.reading().database.snapshot() as connection:
             return frozenset(place_rows.names_of_projects(connection))
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive.session_titles import shown_title_of_session
 from palazzo.errors import NotFound, UsageError
+from palazzo.features.branches.contract import BranchReport, DiffRequest, DiffResult, LearnedView
+from palazzo.features.branches.diff_text import markdown
+from palazzo.features.notes.context_summary import LEARNINGS
+from palazzo.features.search.hits import find_supersessions
+from palazzo.git.branch_range import branch_range, plain_name
+from palazzo.git.git_files import repository_of
+from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import MAIN_LINES, Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.arguments import check_place
+from palazzo.operations.caller_clock import day, zone
+from palazzo.security.display_names import quoted_name
+from palazzo.store import branch_learnings, digest_rows, fact_rows, task_rows, write_contexts
+from palazzo.store.injection_worth import read_notes, worth_of
 
 if TYPE_CHECKING:
     from palazzo.git.git_files import Repository
@@ -23,71 +35,8 @@ _MOST_BRANCHES = 8
 """The most branches that an error lists when a branch is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiffRequest:
-    """The branches to compare, the wing, and the limit."""
-
-    branches: Annotated[
-        str, About("The branch to merge into and the branch to merge: main..feature.", positional=True, metavar="A..B")
-    ]
-    wing: Annotated[str | None, About("Wing to look in; by default the project's wing.")] = None
-    limit: Annotated[int, About("Maximum number of each kind; the newest are kept.")] = 20
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedView:
-    """A learning: its text, who said it and when, and the id to use with `palazzo show`."""
-
-    id: str
-    at: Micros
-    by: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class BranchReport:
-    """Learnings by kind, oldest first. `more` counts all that were left out, over all kinds."""
-
-    decisions: tuple[LearnedView, ...] = ()
-    learnings: tuple[LearnedView, ...] = ()
-    fixes: tuple[LearnedView, ...] = ()
-    facts: tuple[LearnedView, ...] = ()
-    notes: tuple[LearnedView, ...] = ()
-    todos: tuple[LearnedView, ...] = ()
-    threads: tuple[LearnedView, ...] = ()
-    sessions: tuple[LearnedView, ...] = ()
-    more: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class DiffResult:
-    """What was learned on `tip` and is missing on `base`, also as Markdown.
-
-    `commits` is how many commits `tip` has beyond `base`; null if git did not answer: then only the branch's name
-    decides what belongs to it, as `note` says. `wing` is null if the palace holds nothing of the project.
-    """
-
-    wing: str | None
-    base: str
-    tip: str
-    commits: int | None
-    learned: BranchReport
-    note: str
-    text: str
-
-
 def diff(context: Context, request: DiffRequest) -> DiffResult:
-    """List what was learned on a branch that another branch does not have yet, as Markdown for a pull request.
-
-    Lists decisions, learnings, fixes, facts, notes, to-dos, open threads and sessions, in their original words. They
-    are found by the branch's own commits and by its name. Untrusted content is left out.
-    """
-    from palazzo.features.branches.diff_text import markdown
-    from palazzo.git.branch_range import plain_name
-    from palazzo.git.git_files import repository_of
-    from palazzo.operations.arguments import check_place
-    from palazzo.operations.caller_clock import day, zone
-
+    """List what was learned on a branch that another branch does not have yet, as Markdown for a pull request."""
     base, tip = _ends(request.branches)
     if not 1 <= request.limit <= _MOST:
         raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
@@ -135,10 +84,6 @@ class _News:
 
 def _news(connection: Connection, repository: Repository | None, wing: str, ends: tuple[str, str], name: str) -> _News:
     """Return what belongs to the branch. A fact that holds everywhere does if its commit is one of this project."""
-    from palazzo.features.branches.branch_labels import shown_name
-    from palazzo.git.branch_range import branch_range
-    from palazzo.store import branch_learnings
-
     base, tip = ends
     at = branch_learnings.commits_of(connection, wing, name)
     own = {record.commit for record in branch_learnings.read_branch_facts(connection, wing, name, ())}
@@ -166,7 +111,7 @@ def _news(connection: Connection, repository: Repository | None, wing: str, ends
     if commit_range is not None and not commit_range.has_base:
         raise NotFound(f"git knows no branch '{base}' here; write the branch to merge into first, as in main..feature.")
     if not drawers and not version_rows and (commit_range is None or not commit_range.has_tip):
-        branch_names = ", ".join(map(shown_name, branch_learnings.branches_of(connection, wing)[:_MOST_BRANCHES]))
+        branch_names = ", ".join(map(quoted_name, branch_learnings.branches_of(connection, wing)[:_MOST_BRANCHES]))
         return _News(
             note=f"Nothing is known about a branch '{tip}' in "
             f"{wing}{f'; there are: {branch_names}' if branch_names else ''}."
@@ -181,9 +126,6 @@ def _news(connection: Connection, repository: Repository | None, wing: str, ends
 
 
 def _build_report(connection: Connection, news: _News, base: str, limit: int, now: Micros) -> BranchReport:
-    from palazzo.archive.session_titles import shown_title_of_session
-    from palazzo.store import branch_learnings, digest_rows, task_rows
-
     items = [entry.item for entry in news.drawers]
     decisions, learnings, notes = _notes(connection, news.drawers, now)
     decisions += [_line(line) for line in digest_rows.of_items(connection, items, "decided") if not line.is_untrusted]
@@ -219,10 +161,6 @@ def _notes(
     connection: Connection, drawers: Iterable[BranchDrawer], now: Micros
 ) -> tuple[list[LearnedView], list[LearnedView], list[LearnedView]]:
     """Return decisions, learnings and other notes, without superseded ones."""
-    from palazzo.features.notes.context_summary import LEARNINGS
-    from palazzo.features.search.hits import find_supersessions
-    from palazzo.store.injection_worth import read_notes, worth_of
-
     items = {entry.item for entry in drawers if entry.kind == "note"}
     worth = worth_of(connection, items)
     over = find_supersessions(connection, [uid for entry in worth.values() for uid in entry.drawers], now)
@@ -238,8 +176,6 @@ def _facts(
     connection: Connection, rows: Collection[int], base: str, commits: Collection[str] | None
 ) -> Iterator[LearnedView]:
     """Yield the facts of the branch, except those also stated on the other branch or without a branch."""
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store import fact_rows, write_contexts
 
     def is_known(place: CommitPlace) -> bool:
         return place.branch in ("", base) and place.commit not in (commits or ())
@@ -259,12 +195,3 @@ def _line(line: DigestLine) -> LearnedView:
 
 KINDS = tuple(field.name for field in fields(BranchReport) if field.name != "more")
 """The kinds of learnings, in display order."""
-
-OPERATION = Operation(
-    "diff",
-    DiffRequest,
-    DiffResult,
-    diff,
-    scope="read",
-    examples=("palazzo diff main..feature",),
-)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from palazzo.features.branches.branch_labels import shown_name
+from palazzo.security.display_names import quoted_name
 from palazzo.text.inert import inert
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.diff import BranchReport, LearnedView
+    from palazzo.features.branches.contract import BranchReport, LearnedView
     from palazzo.model import Micros
 
 TITLES = {
@@ -36,7 +36,7 @@ def markdown(base: str, tip: str, report: BranchReport, note: str, day: Callable
 
     `day` formats a date.
     """
-    lines = [f"## Learned on {inert(shown_name(tip))}", ""]
+    lines = [f"## Learned on {inert(quoted_name(tip))}", ""]
     if note:
         lines += [inert(note), ""]
     empty = len(lines)
@@ -45,7 +45,7 @@ def markdown(base: str, tip: str, report: BranchReport, note: str, day: Callable
         if entries:
             lines += [f"### {title}", "", *(_entry(name, entry, day) for entry in entries), ""]
     if len(lines) == empty:
-        lines += [f"Nothing was recorded there that {inert(shown_name(base))} does not have.", ""]
+        lines += [f"Nothing was recorded there that {inert(quoted_name(base))} does not have.", ""]
     if report.more:
         lines += [f"{report.more:,} more are not listed.", ""]
     return "\n".join(lines)

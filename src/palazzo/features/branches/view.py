@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.diff import DiffResult
+    from palazzo.features.branches.contract import DiffResult
     from palazzo.features.screen import Screen
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from palazzo.errors import UsageError
-from palazzo.operations.operation import About
+from palazzo.operations.arguments import check_place, moment
+from palazzo.security.trust_order import trusted_down_to
+from palazzo.store import place_rows
 
 if TYPE_CHECKING:
     from palazzo.model import Micros, Trust
     from palazzo.operations.context import Context
 
 LARGEST_LIMIT = 1_000
-InCodeWing = Annotated[str | None, About("In this wing instead of the project's.")]
-Everywhere = Annotated[bool, About("In all wings, not only the project's.")]
 
 
 class ScopedRequest(Protocol):
@@ -51,10 +51,6 @@ class CodeScope:
 
 def read_scope(context: Context, request: ScopedRequest) -> CodeScope:
     """Return the scope of a request: the project's wing unless it says otherwise; without a project, all wings."""
-    from palazzo.operations.arguments import check_place, moment
-    from palazzo.security.trust_order import trusted_down_to
-    from palazzo.store import place_rows
-
     if request.wing is not None and request.everywhere:
         raise UsageError("--wing and --everywhere exclude each other: give one of them.")
     if not 1 <= request.limit <= LARGEST_LIMIT:

@@ -7,6 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalaceUnusable
+from palazzo.git import freshness
+from palazzo.operations.cited_files import LONGEST_LOOK
+from palazzo.store.redaction_state import fingerprint_key
 
 if TYPE_CHECKING:
     from palazzo.git.freshness import Checkout
@@ -39,10 +42,6 @@ class CurrentLines:
 
     @cached_property
     def _checkout(self) -> Checkout | None:
-        from palazzo.git import freshness
-        from palazzo.operations.cited_files import LONGEST_LOOK
-        from palazzo.store.redaction_state import fingerprint_key
-
         try:
             key = fingerprint_key(self._connection)
         except PalaceUnusable:  # the key is lost, which `doctor` reports: the lines of that time are shown

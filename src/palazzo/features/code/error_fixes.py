@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
+from palazzo.derived import fix_consumer
 from palazzo.errors import UsageError
-from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, read_scope, widening_options
-from palazzo.features.code.past_failure import PastFailure, fold_failures, past_failures
-from palazzo.operations.filters import External, Since, Until
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.features.code.code_scope import CodeScope, read_scope, widening_options
+from palazzo.features.code.contract import FixRequest, FixResult
+from palazzo.features.code.error_matching import are_similar, pasted_lines, signatures_in
+from palazzo.features.code.past_failure import fold_failures, past_failures
+from palazzo.store import failure_lookups
+from palazzo.store.failure_lookups import FailureScope
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.failure_fixes import FailureRecord
-    from palazzo.store.failure_lookups import FailureScope
 
 _LONGEST_PASTE = 100_000
 """Maximum characters of a pasted error that are read, from its end: the outcome is there."""
@@ -24,46 +25,8 @@ _MOST_COMPARED = 1_000
 """Maximum number of recorded failures that are compared by their words, the newest: about half a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixRequest:
-    """The error, and where to look for it."""
-
-    error: Annotated[
-        str,
-        About(
-            "The error message, of one or several lines; - reads it from standard input.", positional=True, stdin=True
-        ),
-    ]
-    wing: InCodeWing = None
-    everywhere: Everywhere = False
-    since: Since = None
-    until: Until = None
-    limit: Annotated[int, About("Maximum number of earlier failures.")] = 5
-    external: External = True
-
-
-@dataclass(frozen=True, slots=True)
-class FixResult:
-    """Earlier failures with this error, fixed ones first, then the newest. `wing` is null if all were searched.
-
-    `match` is `same` if they report the same error apart from numbers and paths, `similar` if they only share its
-    words. `total` counts the failures before the limit.
-    """
-
-    wing: str | None
-    match: Literal["same", "similar", "none"]
-    failures: tuple[PastFailure, ...]
-    total: int
-    advice: Annotated[str, PERSON_ONLY] = ""
-
-
 def find_fixes(context: Context, request: FixRequest) -> FixResult:
-    """Show what mended an error before: the failure, the command, and what was changed before it passed.
-
-    Compares the lines of the error with those that failed commands reported in earlier sessions.
-    """
-    from palazzo.features.code.error_matching import pasted_lines
-
+    """Show what mended an error before: the failure, the command, and what was changed before it passed."""
     lines = pasted_lines(request.error[-_LONGEST_PASTE:])
     if not lines:
         raise UsageError("The error is empty: paste its message, or give - and pipe it in.")
@@ -82,25 +45,16 @@ def find_fixes(context: Context, request: FixRequest) -> FixResult:
 
 
 def _same_errors(connection: Connection, lines: Sequence[str], scope: CodeScope) -> list[FailureRecord]:
-    from palazzo.derived import fix_consumer
-    from palazzo.features.code.error_matching import signatures_in
-    from palazzo.store import failure_lookups
-
     marks = [fix_consumer.marks(connection, None, signature)[1] for signature in signatures_in(lines)]
     return list(failure_lookups.find_by_signatures(connection, marks, _lookup_scope(scope)))
 
 
 def _similar_errors(connection: Connection, lines: Sequence[str], scope: CodeScope) -> list[FailureRecord]:
-    from palazzo.features.code.error_matching import are_similar
-    from palazzo.store import failure_lookups
-
     newest = failure_lookups.newest_failures(connection, _lookup_scope(scope), _MOST_COMPARED)
     return [record for record in newest if are_similar(lines, record.lines)]
 
 
 def _lookup_scope(scope: CodeScope) -> FailureScope:
-    from palazzo.store.failure_lookups import FailureScope
-
     return FailureScope(scope.wings, scope.trusts, scope.since, scope.until)
 
 
@@ -108,14 +62,3 @@ def _advice(request: FixRequest, scope: CodeScope) -> str:
     wider = widening_options(request, scope)
     suggestion = f"try {wider}, or " if wider else ""
     return f"No earlier failure reports this error: {suggestion}search for it with 'palazzo search'."
-
-
-OPERATION = Operation(
-    "fix",
-    FixRequest,
-    FixResult,
-    find_fixes,
-    scope="read",
-    warm=True,
-    examples=("palazzo fix \"ModuleNotFoundError: No module named 'yaml'\"", "make 2>&1 | palazzo fix -"),
-)

@@ -4,30 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from palazzo.archive.session_titles import shown_titles
 from palazzo.errors import UsageError
-from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, read_scope, widening_options
-from palazzo.model import AnchorKind, Freshness, Micros
-from palazzo.operations.filters import External, Since, Until
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.features.branches.branch_labels import MERGED, Checkout
+from palazzo.features.code.code_scope import CodeScope, read_scope, widening_options
+from palazzo.features.code.contract import (
+    BlameRequest,
+    BlameResult,
+    Certainty,
+    FileCommit,
+    FileDecision,
+    FileNote,
+    FileSession,
+)
+from palazzo.features.code.current_lines import CurrentLines
+from palazzo.features.code.decision_links import introduced_identifiers, words_of_line
+from palazzo.features.code.edit_texts import read_edits
+from palazzo.features.code.line_origin import LineAttribution, attribute_line
+from palazzo.features.code.linked_decisions import FileSubject, linked_decisions
+from palazzo.features.search.hit_freshness import NOTHING, Files
+from palazzo.features.search.hits import find_supersessions
+from palazzo.features.tasks.task_results import file_names
+from palazzo.git import commit_log
+from palazzo.model import AnchorKind
+from palazzo.operations.arguments import exists
+from palazzo.store import anchors, commit_rows, digest_rows, file_touches, source_rows
+from palazzo.store.injection_worth import read_notes, worth_of
+from palazzo.store.write_contexts import CommitPlace
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.branch_labels import BranchStatus, Checkout
+    from palazzo.features.branches.branch_labels import BranchStatus
     from palazzo.features.code.edit_texts import EditText
-    from palazzo.features.code.line_origin import LineAttribution
     from palazzo.features.code.linked_decisions import LinkedDecision
     from palazzo.model import Anchor
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.file_touches import FileTouch
-    from palazzo.store.write_contexts import CommitPlace
 
 _PLACE = re.compile(r"(?P<path>.+?):L?(?P<line>[1-9]\d{0,8})", re.DOTALL)
-Certainty = Literal["sure", "likely", "weak", ""]
 _HOWS: tuple[AnchorKind, ...] = ("edited", "read", "mentioned")
 """The order in which a session's ways to touch a file are listed."""
 _MOST_FILES = 20
@@ -36,101 +54,8 @@ _MOST_COMPARED = 400
 """Maximum number of citations whose lines are located in the file of today, the newest."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlameRequest:
-    """The file, and where to look for it."""
-
-    path: Annotated[str, About("The file, or one line of it: PATH or PATH:LINE.", positional=True)]
-    wing: InCodeWing = None
-    everywhere: Everywhere = False
-    since: Since = None
-    until: Until = None
-    limit: Annotated[int, About("Maximum number of sessions, of decisions and of notes.")] = 10
-    external: External = True
-
-
-@dataclass(frozen=True, slots=True)
-class FileSession:
-    """A session that touched the file. `how` is edited, read, mentioned; `lines` are the edited lines, if known.
-
-    Lines are those of today if they were found in the file, else those of that time. `drawer` is the newest one
-    that touched the file. For a line, `reason` says how an edit concerns it, and `certainty` how sure that is.
-    """
-
-    session: str
-    host: str
-    title: str
-    wing: str
-    last_at: Micros
-    how: tuple[AnchorKind, ...]
-    lines: tuple[str, ...]
-    branch: str
-    label: str
-    drawer: str
-    certainty: Certainty = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FileDecision:
-    """A decision from a session's digest. `links` say how it is connected with the file, the closest link first."""
-
-    id: str
-    session: str
-    wing: str
-    at: Micros
-    by: str
-    text: str
-    links: tuple[str, ...]
-    trust: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileNote:
-    """A note that cites the file. `remark` says which cited lines are not as they were; `label` is the branch label."""
-
-    id: str
-    wing: str
-    at: Micros
-    author: str
-    filed_as: str
-    text: str
-    lines: tuple[str, ...]
-    trust: str
-    freshness: Freshness
-    remark: str
-    label: str
-    is_superseded: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BlameResult:
-    """What is known about a file, newest first; decisions most connected first. `wing` is null for all wings.
-
-    `path` is relative to the root of the project. `total` counts the sessions before the limit. With a line, the
-    session that wrote it comes first if an edit's text shows it: `line_text` is that text, else `unattributed` says
-    why not; `unlocated` counts other sessions that edited the file at lines that are not known.
-    """
-
-    path: str
-    line: int | None
-    wing: str | None
-    sessions: tuple[FileSession, ...]
-    decisions: tuple[FileDecision, ...]
-    notes: tuple[FileNote, ...]
-    total: int
-    unlocated: int = 0
-    line_text: str = ""
-    unattributed: str = ""
-    advice: Annotated[str, PERSON_ONLY] = ""
-
-
 def blame(context: Context, request: BlameRequest) -> BlameResult:
-    """Show which sessions read or edited a file, what was decided about it, and the notes that cite it.
-
-    With a line, show only what concerns that line. Its present text is looked for in what sessions wrote; edits are
-    followed to where their lines are now.
-    """
+    """Show which sessions read or edited a file, what was decided about it, and the notes that cite it."""
     scope = read_scope(context, request)
     palace = context.reading()
     palace.follow_anchors()
@@ -141,9 +66,10 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         sessions = history.sessions()
         decisions = history.decisions(request.limit)
         notes = history.notes(request.limit)
+        commits = history.commits(request.limit)
         unlocated = history.count_unlocated()
         attribution = history.line_attribution
-    has_any = sessions or decisions or notes
+    has_any = sessions or decisions or notes or commits
     return BlameResult(
         path=place.path,
         line=place.line,
@@ -152,6 +78,7 @@ def blame(context: Context, request: BlameRequest) -> BlameResult:
         decisions=tuple(decisions),
         notes=tuple(notes),
         total=len(sessions),
+        commits=tuple(commits),
         unlocated=unlocated,
         line_text=attribution.recorded_text,
         unattributed=attribution.obstacle,
@@ -187,19 +114,15 @@ class _FilePlace(NamedTuple):
 
 def _find_place(context: Context, connection: Connection, typed_path: str, scope: CodeScope) -> _FilePlace:
     """Return the file that a person names: by its path from here, from the project's root, or by its last names."""
-    from palazzo.features.tasks.task_results import file_names
-    from palazzo.operations.arguments import absolute
-    from palazzo.store import anchors, file_touches
-
     place = _PLACE.fullmatch(typed_path)
-    if place is not None and absolute(context, typed_path).exists():  # a file whose name ends so
+    if place is not None and exists(context, typed_path):  # a file whose name ends so
         place = None
     path, line = (place["path"], int(place["line"])) if place else (typed_path, None)
     if not path.strip() or not anchors.can_be_kept(path):
         raise UsageError("The path is empty or is not valid UTF-8: name a file, such as src/cart.py.")
     names = tuple(dict.fromkeys(name for name, _ in file_names(context, path)))
     ending = path.replace("\\", "/").removeprefix("./").rstrip("/")
-    is_here = scope.wing in (None, context.home) and absolute(context, path).exists()
+    is_here = scope.wing in (None, context.home) and exists(context, path)
     if is_here or file_touches.are_cited(connection, names, scope.wings):
         return _FilePlace(names[0], names, line)
     candidates = file_touches.paths_ending_in(connection, ending, scope.wings, _MOST_FILES)
@@ -220,10 +143,6 @@ class _History:
     """What one answer says about a file."""
 
     def __init__(self, context: Context, connection: Connection, scope: CodeScope, place: _FilePlace) -> None:
-        from palazzo.features.branches.branch_labels import Checkout
-        from palazzo.features.code.current_lines import CurrentLines
-        from palazzo.store import file_touches
-
         self._context, self._connection, self._scope, self._place = context, connection, scope, place
         self._checkout: Checkout = Checkout(context)
         touches = file_touches.of_paths(connection, place.names, scope.wings, scope.since, scope.until)
@@ -260,15 +179,11 @@ class _History:
 
     @cached_property
     def _edits(self) -> Sequence[EditText]:
-        from palazzo.features.code.edit_texts import read_edits
-
         return read_edits(self._connection, self._every_touch, self._place.names)
 
     @cached_property
     def line_attribution(self) -> LineAttribution:
         """Which edit wrote the line; empty if no line was given."""
-        from palazzo.features.code.line_origin import LineAttribution, attribute_line
-
         if self._place.line is None:
             return LineAttribution()
         home = self._context.home
@@ -281,9 +196,6 @@ class _History:
 
     def sessions(self) -> list[FileSession]:
         """Return the sessions that touched the file: first the one that wrote the line, then the newest."""
-        from palazzo.archive.session_titles import shown_titles
-        from palazzo.store import source_rows
-
         touches_by_session: dict[str, list[FileTouch]] = {}
         for touch in self._touches:
             touches_by_session.setdefault(touch.session, []).append(touch)
@@ -332,13 +244,29 @@ class _History:
             return "weak", "edited lines with this number at that time"
         return "weak", "wrote the whole file"
 
+    # --- commits -------------------------------------------------------------------------------------------
+
+    def commits(self, limit: int) -> list[FileCommit]:
+        """Return the archived commits that changed the file, newest first; for a line the one that wrote it."""
+        wing, path, line = self._context.home, self._place.path, self._place.line
+        if wing is None or self._scope.wing not in (None, wing) or "repo" not in self._scope.trusts:
+            return []
+        root = self._context.project_root
+        if line is None:
+            hashes = commit_log.commits_of_file(root, path, limit)
+        else:
+            lines = self._lines.read_file(path)
+            hashes = [commit_log.commit_of_line(root, path, line, lines[line - 1])] if line <= len(lines) else []
+        return [
+            FileCommit(row.drawer, row.commit, row.at, row.author, row.text, row.trust)
+            for row in commit_rows.of_hashes(self._connection, wing, hashes)
+            if self._scope.covers(row.at)
+        ]
+
     # --- decisions and notes -------------------------------------------------------------------------------
 
     def decisions(self, limit: int) -> list[FileDecision]:
         """Return the decisions about the file, those with the closest connection first."""
-        from palazzo.features.code.decision_links import introduced_identifiers, words_of_line
-        from palazzo.features.code.linked_decisions import FileSubject, linked_decisions
-
         identifiers = introduced_identifiers(self._edits)
         is_line = self._place.line is not None
         if is_line:
@@ -349,8 +277,6 @@ class _History:
         return [self._decision(decision) for decision in decisions]
 
     def _decision(self, decision: LinkedDecision) -> FileDecision:
-        from palazzo.store import digest_rows
-
         line = decision.line
         return FileDecision(
             id=digest_rows.drawer_with(self._connection, line.quote) or line.quote.item,
@@ -369,12 +295,6 @@ class _History:
         return sorted(views, key=lambda view: -view.at)[:limit]
 
     def _notes_of_wing(self, wing: str, limit: int) -> Iterable[FileNote]:
-        from palazzo.features.branches.branch_labels import MERGED
-        from palazzo.features.search.hit_freshness import NOTHING, Files
-        from palazzo.features.search.hits import find_supersessions
-        from palazzo.store import anchors
-        from palazzo.store.injection_worth import read_notes, worth_of
-
         connection = self._connection
         worth = worth_of(connection, anchors.notes_on(connection, wing, self._place.names, limit))
         drawers = {row: note_worth.drawers[0] for row, note_worth in worth.items()}
@@ -409,8 +329,6 @@ class _History:
 
     def _cited_lines(self, drawers: Collection[str], wing: str) -> Mapping[str, tuple[str, ...]]:
         """Return the lines of the file that each note cites; a note that does not concern the line is absent."""
-        from palazzo.store import anchors
-
         own_anchors = {
             drawer: [anchor for anchor in group if anchor.path in self._place.names]
             for drawer, group in anchors.of_drawers(self._connection, drawers).items()
@@ -429,16 +347,4 @@ def _is_edit_somewhere(anchor: Anchor) -> bool:
 
 
 def _origin(touch: FileTouch) -> CommitPlace:
-    from palazzo.store.write_contexts import CommitPlace
-
     return CommitPlace(touch.branch, touch.commit, touch.wing)
-
-
-OPERATION = Operation(
-    "blame",
-    BlameRequest,
-    BlameResult,
-    blame,
-    scope="read",
-    examples=("palazzo blame src/cart.py", "palazzo blame src/cart.py:42 --everywhere"),
-)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from palazzo.store.digest_rows import DigestLine
     from palazzo.store.file_touches import FileTouch
 
-_MOST_DECISIONS = 2_000
-"""Maximum number of a wing's decisions that are examined for names, the newest."""
+_MOST_DECISIONS = 5_000
+"""Maximum number of decisions that are examined for names, the newest: some 0.2 s."""
 _MOST_WEAK = 3
 """Maximum number of decisions whose connection with the file is weak: more of them bury the others."""
 
@@ -63,7 +63,7 @@ def linked_decisions(
     Decisions that only name it are looked for in `wings`.
     """
     beside = _links_of_exchanges(connection, subject.touches)
-    recent = [line for wing in wings for line in digest_rows.decisions(connection, wing, _MOST_DECISIONS)]
+    recent = digest_rows.decisions(connection, wings, _MOST_DECISIONS)
     linked = [_linked(line, beside, subject) for line in dict.fromkeys([*beside, *recent]) if _is_visible(line, scope)]
     linked = [decision for decision in linked if decision.links]
     linked.sort(key=lambda decision: (-decision.weight, -decision.line.said_at))

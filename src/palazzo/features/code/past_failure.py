@@ -3,49 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from palazzo.features.branches.branch_labels import MERGED, Checkout
+from palazzo.features.code.contract import FixOutcome, PastFailure
+from palazzo.features.hooks.hook_tool import path_from_root
 from palazzo.model import Micros
+from palazzo.store import place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.failure_fixes import FailureRecord
-
-Outcome = Literal["fixed", "not fixed", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class PastFailure:
-    """A command that failed, and what was changed before it passed.
-
-    `passed_as` is the command that passed, if it differs. `outcome` is unknown if a later command may have passed it
-    without a trace. `times` counts the failures with the same words and the same fix. An error without lines was
-    untrusted content.
-    """
-
-    id: str
-    session: str
-    wing: str
-    room: str
-    failed_at: Micros
-    passed_at: Micros | None
-    outcome: Outcome
-    command: str
-    error: tuple[str, ...]
-    edited: tuple[str, ...]
-    ran: tuple[str, ...]
-    passed_as: str
-    times: int = 1
-    trust: str = "tool"
-    label: str = ""
-    """The branch label, if the session was on a branch that is not part of the current checkout."""
-
-    @property
-    def key(self) -> tuple[str, Micros, str]:
-        """Return what identifies the failure: its item, its time and its command."""
-        return self.id, self.failed_at, self.command
 
 
 def record_key(record: FailureRecord) -> tuple[str, Micros, str]:
@@ -65,10 +35,6 @@ def fold_failures(failures: Iterable[PastFailure]) -> list[PastFailure]:
 
 def past_failures(context: Context, connection: Connection, records: Iterable[FailureRecord]) -> list[PastFailure]:
     """Return failures for display, in order: with branch labels, and without those that the branch policy hides."""
-    from palazzo.features.branches.branch_labels import MERGED, Checkout
-    from palazzo.features.hooks.hook_tool import path_from_root
-    from palazzo.store import place_rows
-
     records = list(records)
     checkout = Checkout(context)
     standings = checkout.of_ids(connection, [record.id for record in records])
@@ -85,7 +51,7 @@ def past_failures(context: Context, connection: Connection, records: Iterable[Fa
 
 
 def _view(record: FailureRecord, edited: tuple[str, ...], label: str) -> PastFailure:
-    outcome: Outcome = "fixed" if record.passed_at is not None else "not fixed" if record.is_known else "unknown"
+    outcome: FixOutcome = "fixed" if record.passed_at is not None else "not fixed" if record.is_known else "unknown"
     return PastFailure(
         id=record.id,
         session=record.session,

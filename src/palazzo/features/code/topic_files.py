@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, read_scope, widening_options
+from palazzo.features.branches.branch_labels import Checkout, find_origin
+from palazzo.features.code.code_scope import CodeScope, read_scope, widening_options
+from palazzo.features.code.contract import FilesRequest, FilesResult, TopicFile
+from palazzo.index import query
 from palazzo.model import AnchorKind, Micros
-from palazzo.operations.filters import External, Since, Until
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.store import file_touches
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -27,59 +29,8 @@ that are beside the point. Not measured.
 _HOWS: tuple[AnchorKind, ...] = ("edited", "read", "mentioned", "stated")
 
 
-@dataclass(frozen=True, slots=True)
-class FilesRequest:
-    """The topic, and where to look for it."""
-
-    topic: Annotated[str, About("The topic, in your own words.", positional=True, words=True)]
-    wing: InCodeWing = None
-    everywhere: Everywhere = False
-    since: Since = None
-    until: Until = None
-    limit: Annotated[int, About("Maximum number of files.")] = 15
-    external: External = True
-
-
-@dataclass(frozen=True, slots=True)
-class TopicFile:
-    """A file, and how sessions touched it. `exchanges` counts those about the topic that did.
-
-    With 0 exchanges, only another part of these sessions edited it. `drawer` is where it was touched: in the exchange
-    that is the most about the topic, else the newest edit. `relevance` orders files and has no unit.
-    """
-
-    path: str
-    wing: str
-    how: tuple[AnchorKind, ...]
-    exchanges: int
-    sessions: tuple[str, ...]
-    last_at: Micros
-    drawer: str
-    relevance: float
-
-
-@dataclass(frozen=True, slots=True)
-class FilesResult:
-    """The files, most relevant first. `wing` is null if all were searched; `total` is before the limit.
-
-    `exchanges` counts the exchanges about the topic, whether they touched files or not.
-    """
-
-    topic: str
-    wing: str | None
-    files: tuple[TopicFile, ...]
-    exchanges: int
-    total: int
-    advice: Annotated[str, PERSON_ONLY] = ""
-
-
 def find_files(context: Context, request: FilesRequest) -> FilesResult:
-    """Show which files sessions read, edited or mentioned when they were about a topic.
-
-    Files of the exchanges about the topic come first, then other files that the same sessions edited.
-    """
-    from palazzo.store import file_touches
-
+    """Show which files sessions read, edited or mentioned when they were about a topic."""
     scope = read_scope(context, request)
     palace = context.reading()
     palace.follow_anchors()
@@ -109,9 +60,6 @@ def find_files(context: Context, request: FilesRequest) -> FilesResult:
 
 def _scores_of_drawers(context: Context, palace: Palace, request: FilesRequest, scope: CodeScope) -> dict[int, float]:
     """Return the scores of the drawers about the topic, by row id, without those that the branch policy hides."""
-    from palazzo.features.branches.branch_labels import Checkout, find_origin
-    from palazzo.index import query
-
     search_query = query.Query(
         text=request.topic,
         wing=scope.wing,
@@ -188,8 +136,3 @@ class _Group:
 
 def _group_of(groups: dict[tuple[str, str], _Group], touch: FileTouch) -> _Group:
     return groups.setdefault((touch.wing, touch.anchor.path), _Group(touch.anchor.path, touch.wing))
-
-
-OPERATION = Operation(
-    "files", FilesRequest, FilesResult, find_files, scope="read", warm=True, examples=('palazzo files "retry budget"',)
-)

@@ -11,12 +11,20 @@ from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
-    from palazzo.features.code.error_fixes import FixResult
-    from palazzo.features.code.file_blame import BlameResult, FileDecision, FileNote, FileSession
-    from palazzo.features.code.past_failure import PastFailure
-    from palazzo.features.code.recurring_failures import FrictionResult, RecurringFailure
-    from palazzo.features.code.topic_files import FilesResult, TopicFile
-    from palazzo.features.code.working_commands import HowResult, WorkingCommand
+    from palazzo.features.code.contract import (
+        BlameResult,
+        FileDecision,
+        FileNote,
+        FileSession,
+        FilesResult,
+        FixResult,
+        FrictionResult,
+        HowResult,
+        PastFailure,
+        RecurringFailure,
+        TopicFile,
+        WorkingCommand,
+    )
     from palazzo.model import Micros
 
 _ID = 12
@@ -85,12 +93,23 @@ def blame(screen: Screen, result: BlameResult) -> None:
         _heading(screen, "Notes that cite it")
     for note in result.notes:
         _note(screen, note)
+    if result.commits:
+        screen.gap()
+        _heading(screen, "Commit that wrote the line" if result.line is not None else "Commits")
+    for commit in result.commits:
+        screen.say(f"{INDENT}{_short(commit_message(commit.text), _LONGEST_NOTE)}", wrap_indent=len(INDENT))
+        _facts(screen, commit.author, _day(commit.at), commit.commit[:_ID], commit.id[:_ID], indent=INDENT * 2)
     screen.gap()
     _summary(screen, count_noun(len(result.sessions), "session"), len(result.sessions), result.total, result.wing)
     if result.unlocated:
         sessions = count_noun(result.unlocated, "more session")
         screen.say((f"{sessions} edited the file at lines that are not known.", "dim"))
     screen.say(("palazzo show ID shows an entry in its context.", "dim"))
+
+
+def commit_message(text: str) -> str:
+    """Return an archived commit without its first line, which has the hash."""
+    return text.partition("\n\n")[2]
 
 
 def _session(screen: Screen, session: FileSession) -> None:

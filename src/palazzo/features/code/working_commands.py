@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import UsageError
-from palazzo.features.code.code_scope import CodeScope, Everywhere, InCodeWing, read_scope, widening_options
+from palazzo.features.code.code_scope import CodeScope, read_scope, widening_options
+from palazzo.features.code.command_shapes import count_commands, shapes_of_program
+from palazzo.features.code.contract import HowRequest, HowResult, WorkingCommand
+from palazzo.index import digest_work
+from palazzo.knowledge.failures import error_in
 from palazzo.model import Micros
-from palazzo.operations.filters import External, Since, Until
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.store import tool_calls
 from palazzo.text.count_phrases import count_noun
+from palazzo.text.shell_text import words_of
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -33,64 +37,8 @@ _NEAR_END = 500
 """Characters at the beginning and at the end of a result in which a host states the exit status."""
 
 
-@dataclass(frozen=True, slots=True)
-class HowRequest:
-    """The program, and where to look for commands with it."""
-
-    tool: Annotated[
-        str, About("The program, or a program and its subcommand: docker compose.", positional=True, words=True)
-    ]
-    wing: InCodeWing = None
-    everywhere: Everywhere = False
-    since: Since = None
-    until: Until = None
-    limit: Annotated[int, About("Maximum number of commands.")] = 10
-    external: External = True
-
-
-@dataclass(frozen=True, slots=True)
-class WorkingCommand:
-    """A command line that passed; `shape` is what the other runs of the program had in common with it.
-
-    `worked` and `failed` count the runs. Of lines that passed, it is the newest of those with the fewest commands.
-    `exit_status` is that of its run, null if its host states none. `id` is the message that ran it.
-    """
-
-    shape: str
-    command: str
-    worked: int
-    failed: int
-    last_at: Micros
-    exit_status: int | None
-    session: str
-    host: str
-    wing: str
-    id: str
-    trust: str = "agent"
-
-
-@dataclass(frozen=True, slots=True)
-class HowResult:
-    """Commands with a program that passed, the newest and most frequent first. `wing` is null if all were read.
-
-    `total` counts their shapes before the limit; `failed_only` counts the runs of shapes that never passed.
-    """
-
-    tool: str
-    wing: str | None
-    commands: tuple[WorkingCommand, ...]
-    total: int
-    failed_only: int
-    advice: Annotated[str, PERSON_ONLY] = ""
-
-
 def find_working_commands(context: Context, request: HowRequest) -> HowResult:
-    """Show commands with a program that worked here: how often, when last, and with which exit status.
-
-    Reads the newest 1,000 calls of agents' sessions. Commands that differ only in their arguments are one.
-    """
-    from palazzo.text.shell_text import words_of
-
+    """Show commands with a program that worked here: how often, when last, and with which exit status."""
     program = words_of(request.tool)
     if not program:
         raise UsageError("The program is empty: name one, such as pytest or docker compose.")
@@ -175,9 +123,6 @@ def _group_runs(runs: Iterable[_Run], now: Micros) -> Mapping[str, _Use]:
 
 def _runs_of(connection: Connection, program: Sequence[str], scope: CodeScope) -> Iterator[_Run]:
     """Yield the runs of a program whose results are known, newest first."""
-    from palazzo.features.code.command_shapes import count_commands
-    from palazzo.store import tool_calls
-
     calls = list(_calls_of(connection, program, scope))
     calls_by_source: dict[int, set[str]] = {}
     for call in calls:
@@ -192,10 +137,6 @@ def _runs_of(connection: Connection, program: Sequence[str], scope: CodeScope) -
 
 def _calls_of(connection: Connection, program: Sequence[str], scope: CodeScope) -> Iterator[_Call]:
     """Yield the calls that run the program and may be shown, newest first."""
-    from palazzo.features.code.command_shapes import shapes_of_program
-    from palazzo.index import digest_work
-    from palazzo.store import tool_calls
-
     count, name = 0, program[0].rpartition("/")[2]
     for message in tool_calls.messages_with_calls(connection, scope.wings, scope.since, scope.until):
         if name not in message.text:
@@ -216,9 +157,6 @@ def _calls_of(connection: Connection, program: Sequence[str], scope: CodeScope) 
 
 def _outcome(call: _Call, result: CallResult) -> tuple[bool, int | None] | None:
     """Return whether a call passed and its exit status; None if it was not carried out."""
-    from palazzo.index import digest_work
-    from palazzo.knowledge.failures import error_in
-
     text, part = result.text, result.part
     output = text[part.start : part.end]
     if digest_work.is_declined(output):
@@ -248,13 +186,3 @@ def _view(use: _Use, run: _Run) -> WorkingCommand:
         wing=run.message.wing,
         id=run.message.uid,
     )
-
-
-OPERATION = Operation(
-    "how",
-    HowRequest,
-    HowResult,
-    find_working_commands,
-    scope="read",
-    examples=("palazzo how docker", "palazzo how pytest --since 30d"),
-)

@@ -5,105 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
+from palazzo.archive import acts, archive_reader, diary_entries, identity, notes
+from palazzo.archive.ingest_guard import Guard
+from palazzo.archive.notes import Note, check_note
 from palazzo.errors import UsageError
-from palazzo.features.tasks.task_results import ACTOR
-from palazzo.operations.operation import About, Operation
+from palazzo.features.diary import checkpoint_document
+from palazzo.features.diary import checkpoint_document as document
+from palazzo.features.diary.checkpoint_document import nothing_saved
+from palazzo.features.diary.contract import (
+    CheckpointPart,
+    CheckpointRequest,
+    CheckpointResult,
+    DuplicateView,
+    SavedFact,
+    SavedNote,
+)
+from palazzo.features.facts.fact_results import change, statement
+from palazzo.features.notes.remember import room_to_file_in
+from palazzo.features.service.background_process import start_embedding
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.index import duplicates
+from palazzo.knowledge import assertions
+from palazzo.model import Place
+from palazzo.operations.arguments import label, place_name, speaker, wing_to_file_in
+from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.security.note_taint import AGENT, PERSON
+from palazzo.store import change_groups, place_rows
 
 if TYPE_CHECKING:
     from palazzo.archive.notes import PreparedNote
     from palazzo.features.diary.checkpoint_document import CheckpointParts, EntryGiven, FactGiven, ItemGiven
     from palazzo.knowledge.assertions import Statement
-    from palazzo.model import Drawer, Micros, Place, Trust
+    from palazzo.model import Drawer, Micros, Trust
     from palazzo.operations.context import Context
     from palazzo.security.note_taint import TrustAssessment
     from palazzo.store.database import Connection
 
 _EXCERPT_LENGTH = 80
-Part = Literal["item", "diary"]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointRequest:
-    """The document to save."""
-
-    document: Annotated[
-        str,
-        About(
-            'JSON: {"items": [{"content", "wing", "room", "kind", "tags"}], "diary": {"agent", "entry", "topic"}, '
-            '"facts": [{"subject", "predicate", "object", "from", "to"}]}; - reads it from standard input.',
-            positional=True,
-            stdin=True,
-        ),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class SavedNote:
-    """A note or an entry that was saved: its number in the document, its id, and its place."""
-
-    part: Part
-    number: int
-    id: str
-    drawers: tuple[str, ...]
-    wing: str
-    room: str
-
-
-@dataclass(frozen=True, slots=True)
-class DuplicateView:
-    """A part that the palace already holds (`similarity` 1, and not `filed` again), or nearly holds.
-
-    `id` is the drawer that says the same. If that is an earlier part of this checkpoint, it is the id of that part.
-    """
-
-    part: Part
-    number: int
-    id: str
-    similarity: float
-    filed: bool
-    wing: str
-    room: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SavedFact:
-    """A fact that was stated: whether it is new, what changed if it is not, and its conflicts."""
-
-    number: int
-    id: str
-    new: bool
-    changed: tuple[str, ...]
-    conflicts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointResult:
-    """What was saved. `change` is what 'palazzo undo' takes back; null if everything was already there."""
-
-    change: str | None
-    added: tuple[SavedNote, ...]
-    duplicates: tuple[DuplicateView, ...]
-    facts: tuple[SavedFact, ...]
 
 
 def checkpoint(context: Context, request: CheckpointRequest) -> CheckpointResult:
-    """Save notes, a diary entry and facts in one step: all of them, or none if one is invalid.
-
-    Exact copies of stored text are not filed again; near copies are filed and reported. 'palazzo undo' treats it all as
-    one change.
-    """
-    from palazzo.operations.caller_taint import whom_to_believe
-
+    """Save notes, a diary entry and facts in one step: all of them, or none if one is invalid."""
     return save(context, request, whom_to_believe(context, *_wings_named(request.document)))
 
 
 def _wings_named(document: str) -> tuple[str, ...]:
     """Return the wings that the parts of a document name; `save` reports errors in the document."""
-    from palazzo.features.diary import checkpoint_document
-
     document_parts = checkpoint_document.parts(document)
     parts = [
         part for part in (*document_parts.items, *document_parts.facts, document_parts.diary) if isinstance(part, dict)
@@ -113,9 +62,6 @@ def _wings_named(document: str) -> tuple[str, ...]:
 
 def save(context: Context, request: CheckpointRequest, assessment: TrustAssessment) -> CheckpointResult:
     """Save a checkpoint whose trust has already been determined."""
-    from palazzo.features.diary import checkpoint_document as document
-    from palazzo.features.service.background_process import start_embedding
-
     parts = document.parts(request.document)
     plan = _make_plan(context, parts, assessment)
     writer = _CheckpointWriter(context, plan)
@@ -132,7 +78,7 @@ def save(context: Context, request: CheckpointRequest, assessment: TrustAssessme
 class _NoteToSave:
     """A note that is ready to be saved, and similar drawers that existed before."""
 
-    part: Part
+    part: CheckpointPart
     number: int
     note: PreparedNote
     tags: tuple[str, ...]
@@ -148,8 +94,6 @@ class _Plan:
 
 def _make_plan(context: Context, parts: CheckpointParts, assessment: TrustAssessment) -> _Plan:
     """Read and prepare all parts; raise UsageError that names all invalid ones, before anything is written."""
-    from palazzo.features.diary import checkpoint_document as document
-
     problems = document.Problems()
     items = [
         (n, problems.reading(parts.name("item", n), partial(_item, part))) for n, part in enumerate(parts.items, 1)
@@ -170,10 +114,6 @@ def _make_plan(context: Context, parts: CheckpointParts, assessment: TrustAssess
 
 
 def _item(value: object) -> ItemGiven:
-    from palazzo.archive.notes import check_note
-    from palazzo.features.diary import checkpoint_document as document
-    from palazzo.operations.arguments import label, place_name
-
     item = document.item(value)
     check_note(item.content)
     for option, name in (("wing", item.wing), ("room", item.room)):
@@ -183,15 +123,12 @@ def _item(value: object) -> ItemGiven:
         label("The kind", item.kind)
     for tag in item.tags:
         label("A tag", tag)
+    if item.by is not None:
+        speaker(item.by)
     return item
 
 
 def _entry(value: object) -> EntryGiven:
-    from palazzo.archive import diary_entries
-    from palazzo.archive.notes import check_note
-    from palazzo.features.diary import checkpoint_document as document
-    from palazzo.operations.arguments import place_name
-
     entry = document.entry(value)
     diary_entries.agent_name(entry.agent)
     diary_entries.topic_name(entry.topic)
@@ -202,11 +139,9 @@ def _entry(value: object) -> EntryGiven:
 
 
 def _statement(context: Context, fact: FactGiven, stated_by: str, assessment: TrustAssessment) -> Statement:
-    from palazzo.features.facts.fact_results import statement
-
     return statement(
         context,
-        fact.triple,
+        (fact.subject, fact.predicate, fact.object),
         wing=fact.wing,
         valid_from=fact.valid_from,
         valid_to=fact.valid_to,
@@ -222,12 +157,6 @@ def _prepare_notes(
     context: Context, items: Sequence[tuple[int, ItemGiven]], entry: EntryGiven | None, assessment: TrustAssessment
 ) -> tuple[_NoteToSave, ...]:
     """Redact and pack the notes to file, and search for similar ones: everything that needs no lock."""
-    from palazzo.archive import diary_entries, notes
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.archive.notes import Note
-    from palazzo.operations.arguments import label, wing_to_file_in
-    from palazzo.security.note_taint import AGENT, PERSON
-
     if not items and entry is None:
         return ()
     database = context.writing().database
@@ -241,7 +170,8 @@ def _prepare_notes(
             author = diary_entries.find_spelling(connection, diary_entries.agent_name(entry.agent))
     for number, item in items:
         kind = label("The kind", item.kind) if item.kind is not None else ""
-        note = Note(item.content, _place(context, item), author, writer, kind, project.branch, project.commit)
+        by = author if item.by is None else speaker(item.by)
+        note = Note(item.content, _place(context, item), by, writer, kind, project.branch, project.commit)
         tags = tuple(dict.fromkeys(label("A tag", tag) for tag in item.tags))
         pending_notes.append(_with_near(context, "item", number, notes.prepare(note, context.now, guard), tags))
     if entry is not None:
@@ -254,16 +184,12 @@ def _prepare_notes(
 
 
 def _place(context: Context, item: ItemGiven) -> Place:
-    from palazzo.features.notes.remember import room_to_file_in
-    from palazzo.model import Place
-    from palazzo.operations.arguments import wing_to_file_in
-
     return Place(wing_to_file_in(context, item.wing), room_to_file_in(context, item.room, item.content))
 
 
-def _with_near(context: Context, part: Part, number: int, note: PreparedNote, tags: tuple[str, ...]) -> _NoteToSave:
-    from palazzo.index import duplicates
-
+def _with_near(
+    context: Context, part: CheckpointPart, number: int, note: PreparedNote, tags: tuple[str, ...]
+) -> _NoteToSave:
     with context.writing().database.snapshot() as connection:
         near = duplicates.near(connection, note.text, note.place.wing)
     return _NoteToSave(part, number, note, tags, tuple((neighbour.drawer, neighbour.similarity) for neighbour in near))
@@ -281,7 +207,7 @@ class _CheckpointWriter:
         self._group: int | None = None
         self._change: str | None = None
         self._filed: list[tuple[_NoteToSave, int]] = []
-        self._first: dict[tuple[str, Part, str], _NoteToSave] = {}
+        self._first: dict[tuple[str, CheckpointPart, str], _NoteToSave] = {}
         self._duplicates: list[DuplicateView] = []
         self._facts: list[SavedFact] = []
 
@@ -295,9 +221,6 @@ class _CheckpointWriter:
 
     def result(self) -> CheckpointResult:
         """Return what was saved, after the commit."""
-        from palazzo.archive import archive_reader
-        from palazzo.store import place_rows
-
         added = []
         with self._context.reading().database.snapshot() as connection:
             for pending_note, row in self._filed:
@@ -312,8 +235,6 @@ class _CheckpointWriter:
 
     def _is_there(self, connection: Connection, pending_note: _NoteToSave) -> bool:
         """Return whether the same note is stored, or was an earlier part; report that one and near copies."""
-        from palazzo.index import duplicates
-
         text, place = pending_note.note.text, pending_note.note.place
         kind: Literal["note", "diary"] = "note" if pending_note.part == "item" else "diary"
         same = duplicates.same(connection, text, place.wing, kind, self._plan.trust)
@@ -339,10 +260,6 @@ class _CheckpointWriter:
         return False
 
     def _file(self, connection: Connection, pending_note: _NoteToSave) -> None:
-        from palazzo.archive import acts, notes
-        from palazzo.archive.ingest_guard import Guard
-        from palazzo.store import change_groups
-
         group = self._begin_group(connection)
         row = notes.file(connection, pending_note.note, self._now)
         change_groups.add(connection, group, "note", [row])
@@ -354,14 +271,10 @@ class _CheckpointWriter:
         self._filed.append((pending_note, row))
 
     def _state(self, connection: Connection, parts: CheckpointParts) -> None:
-        from palazzo.features.diary.checkpoint_document import nothing_saved
-        from palazzo.features.facts.fact_results import change
-        from palazzo.knowledge import assertions
-
         fact_change = change(self._context, connection, "checkpoint", self._group)
-        for n, statement in enumerate(self._plan.facts, 1):
+        for n, new_statement in enumerate(self._plan.facts, 1):
             try:
-                added = assertions.add(fact_change, statement)
+                added = assertions.add(fact_change, new_statement)
             except UsageError as error:
                 raise UsageError(nothing_saved(f"{parts.name('fact', n)}: {error}")) from None
             fact_result = SavedFact(n, added.version.uid, added.new, added.changed, tuple(added.conflicts))
@@ -371,9 +284,6 @@ class _CheckpointWriter:
             self._group, self._change = fact_change.group, _uid(connection, fact_change.group)
 
     def _begin_group(self, connection: Connection) -> int:
-        from palazzo.archive import identity
-        from palazzo.store import change_groups
-
         if self._group is None:
             uid = bytes.fromhex(identity.new_id(self._now))
             self._group = change_groups.begin(connection, uid, ACTOR, "checkpoint", self._now, "")
@@ -382,8 +292,6 @@ class _CheckpointWriter:
 
 
 def _uid(connection: Connection, group: int) -> str:
-    from palazzo.store import change_groups
-
     return change_groups.read(connection, group).uid
 
 
@@ -407,14 +315,3 @@ def _place_names(pending_note: _NoteToSave) -> tuple[str, str]:
 def _begins(text: str) -> str:
     words = " ".join(text[: 4 * _EXCERPT_LENGTH].split())
     return words if len(words) <= _EXCERPT_LENGTH else f"{words[:_EXCERPT_LENGTH]}…"
-
-
-OPERATION = Operation(
-    "checkpoint",
-    CheckpointRequest,
-    CheckpointResult,
-    checkpoint,
-    scope="write",
-    writes=True,
-    examples=("palazzo checkpoint - < session.json",),
-)

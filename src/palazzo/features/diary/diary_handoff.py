@@ -6,21 +6,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive import diary_entries, task_notes
+from palazzo.archive.session_titles import shown_title
 from palazzo.errors import UsageError
-from palazzo.features.diary.diary_results import EntryView
-from palazzo.features.facts.fact_results import FactView
-from palazzo.features.tasks.task_results import ReminderView, TodoView
-from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.features.diary.contract import DiaryHandoffRequest, DiaryHandoffResult, EntryView, LaterSession, OpenLine
+from palazzo.features.diary.diary_read import entry_view
+from palazzo.features.facts.fact_results import views
+from palazzo.features.tasks.task_results import reminder_view, todo_view
+from palazzo.injection.injectable_facts import Audience, tellable
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.model import USERS_WING, Micros
+from palazzo.operations.arguments import check_place
+from palazzo.operations.caller_clock import day, day_and_time, zone
+from palazzo.operations.shared_views import FactView, ReminderView, TodoView
+from palazzo.store import digest_rows, fact_rows, palace_overview
+from palazzo.store.entity_rows import LATEST
+from palazzo.text.token_counts import cut, estimate_tokens
 
 if TYPE_CHECKING:
     from palazzo.archive.diary_entries import Agent
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-ENTRIES = 3
 MOST_LISTED = 8
 """The most lines of each kind."""
 _LEAST_SHOWN = 40
@@ -28,72 +37,8 @@ _LEAST_SHOWN = 40
 _GOES_ON = "\n  … (continues: palazzo show ID)"
 
 
-@dataclass(frozen=True, slots=True)
-class DiaryHandoffRequest:
-    """The agent that hands over, the agent that takes over, and the project."""
-
-    giver: Annotated[str, About("The agent that hands over.", positional=True, option="FROM")]
-    receiver: Annotated[str, About("The agent that takes over.", positional=True, option="TO")]
-    project: Annotated[
-        str | None,
-        About(
-            "Only about the project of this wing; by default about all projects in the agent's last entries.",
-            metavar="WING",
-        ),
-    ] = None
-    entries: Annotated[
-        int, About("Maximum number of entries.", option="--limit", metavar="N", aliases=("--entries",))
-    ] = ENTRIES
-    budget: Annotated[int, About("Token limit for the text.", metavar="TOKENS")] = 1500
-
-
-@dataclass(frozen=True, slots=True)
-class OpenLine:
-    """Something that a session of these projects left open, quoted; `id` is the item that contains the words."""
-
-    id: str
-    session: str
-    role: str
-    said_at: Micros
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class LaterSession:
-    """A session with messages after the giver's last entry."""
-
-    id: str
-    title: str
-    last_at: Micros
-
-
-@dataclass(frozen=True, slots=True)
-class DiaryHandoffResult:
-    """The text, and its sources. The `later` fields hold what came after the giver's last entry."""
-
-    giver: str
-    receiver: str
-    projects: tuple[str, ...]
-    last_at: Micros
-    text: str
-    tokens: int
-    todos: tuple[TodoView, ...]
-    reminders: tuple[ReminderView, ...]
-    left_open: tuple[OpenLine, ...]
-    entries: tuple[EntryView, ...]
-    later_entries: tuple[EntryView, ...]
-    later_facts: tuple[FactView, ...]
-    later_sessions: tuple[LaterSession, ...]
-
-
 def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandoffResult:
-    """Hand over an agent's work to another agent: open to-dos, the latest diary entries, and what has changed since.
-
-    Every line has its date and its id. Nothing is written.
-    """
-    from palazzo.archive import diary_entries
-    from palazzo.operations.caller_clock import zone
-
+    """Hand over an agent's work to another agent: open to-dos, the latest diary entries, and what has changed since."""
     if request.entries < 1 or request.budget < 1:
         raise UsageError("Both --limit and --budget must be at least 1.")
     receiver = diary_entries.agent_name(request.receiver)
@@ -125,11 +70,6 @@ class _Parts:
 def _gather(
     connection: Connection, request: DiaryHandoffRequest, giver: Agent, now: Micros, timezone: tzinfo
 ) -> _Parts:
-    from palazzo.archive import diary_entries, task_notes
-    from palazzo.features.diary.diary_results import entry_view
-    from palazzo.features.tasks.task_results import reminder_view, todo_view
-    from palazzo.operations.arguments import check_place
-
     project, _ = check_place(connection, request.project, None)
     rows = list(islice(diary_entries.entries(connection, giver, project=project), request.entries))
     entries = tuple(entry_view(diary_entries.read(connection, row), timezone) for row in rows)
@@ -167,8 +107,6 @@ def _gather(
 
 def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLine, ...]:
     """Return what sessions left open, newest first, as far as they have been digested."""
-    from palazzo.store import digest_rows
-
     lines = [line for wing in projects for line in digest_rows.open_lines(connection, wing, MOST_LISTED)]
     newest = sorted((line for line in lines if not line.is_untrusted), key=lambda line: -line.said_at)[:MOST_LISTED]
     return tuple(OpenLine(line.quote.item, line.session, line.role, line.said_at, line.quote.text) for line in newest)
@@ -176,13 +114,6 @@ def _left_open(connection: Connection, projects: Sequence[str]) -> tuple[OpenLin
 
 def _later_facts(connection: Connection, since: Micros, projects: Sequence[str], now: Micros) -> tuple[FactView, ...]:
     """Return the facts recorded since then that hold, in these projects and everywhere; newest first."""
-    from palazzo.features.facts.fact_results import views
-    from palazzo.injection.injectable_facts import Audience, tellable
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.model import USERS_WING
-    from palazzo.store import fact_rows
-    from palazzo.store.entity_rows import LATEST
-
     later = (version for version in fact_rows.versions(connection, LATEST) if version.recorded_at > since)
     tellable_facts = tellable(connection, later, Audience((*projects, USERS_WING), now))
     newest = sorted(tellable_facts, key=lambda version: -version.recorded_at)[:MOST_LISTED]
@@ -190,9 +121,6 @@ def _later_facts(connection: Connection, since: Micros, projects: Sequence[str],
 
 
 def _later_sessions(connection: Connection, since: Micros, projects: Sequence[str]) -> tuple[LaterSession, ...]:
-    from palazzo.archive.session_titles import shown_title
-    from palazzo.store import palace_overview
-
     later_sessions = {
         session.session_id: LaterSession(
             session.session_id, shown_title(connection, session.source, session.title), session.last_at
@@ -208,8 +136,6 @@ def _later_sessions(connection: Connection, since: Micros, projects: Sequence[st
 
 
 def _build_result(parts: _Parts, receiver: str, budget: int, now: Micros, timezone: tzinfo) -> DiaryHandoffResult:
-    from palazzo.text.token_counts import estimate_tokens
-
     lines: list[str] = []
     remaining_tokens = budget
     for line in _lines(parts, receiver, now, timezone):
@@ -237,8 +163,6 @@ def _build_result(parts: _Parts, receiver: str, budget: int, now: Micros, timezo
 
 def _shorten_line(line: str, remaining_tokens: int) -> str:
     """Return an entry's heading and the beginning of its text, marked as cut; '' if too little would remain."""
-    from palazzo.text.token_counts import cut, estimate_tokens
-
     head, _, text = line.partition("\n")
     room = remaining_tokens - estimate_tokens(f"{head}\n{_GOES_ON}")
     if not text or room < _LEAST_SHOWN:
@@ -247,8 +171,6 @@ def _shorten_line(line: str, remaining_tokens: int) -> str:
 
 
 def _lines(parts: _Parts, receiver: str, now: Micros, timezone: tzinfo) -> Iterator[str]:
-    from palazzo.operations.caller_clock import day, day_and_time
-
     giver = parts.giver
     about = f" about {', '.join(parts.projects)}" if parts.projects else ""
     yield f"Hand-over{about} from {giver.name} to {receiver}, {day_and_time(now, timezone)}."
@@ -281,8 +203,6 @@ def _lines(parts: _Parts, receiver: str, now: Micros, timezone: tzinfo) -> Itera
 
 
 def _changes(parts: _Parts, now: Micros, timezone: tzinfo) -> Iterator[str]:
-    from palazzo.operations.caller_clock import day
-
     if not (parts.later_facts or parts.later_sessions or parts.later_entries):
         yield "No changes since then are known."
         return
@@ -309,13 +229,3 @@ def _age(at: Micros, now: Micros) -> str:
     unit, size = next(pair for pair in (("day", 1440), ("hour", 60), ("minute", 1)) if minutes >= pair[1])
     number = minutes // size
     return f"{number:,} {unit}{'' if number == 1 else 's'} ago"
-
-
-OPERATION = Operation(
-    "diary_handoff",
-    DiaryHandoffRequest,
-    DiaryHandoffResult,
-    diary_handoff,
-    scope="read",
-    examples=("palazzo diary handoff codex claude-code",),
-)

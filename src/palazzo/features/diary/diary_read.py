@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from datetime import tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive import diary_entries
 from palazzo.errors import UsageError
-from palazzo.features.diary.diary_results import EntryView
+from palazzo.features.diary.contract import DiaryReadRequest, DiaryReadResult, EntryView
 from palazzo.operations import point_in_time
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.caller_clock import day, whole_days, zone
 from palazzo.security.display_names import shown_name
 
 if TYPE_CHECKING:
+    from palazzo.archive.diary_entries import Entry
     from palazzo.operations.context import Context
-
-ENTRIES = 10
-
-
-@dataclass(frozen=True, slots=True)
-class DiaryReadRequest:
-    """The agent, and which of its diary entries to read."""
-
-    agent: Annotated[str, About("The agent's name; case is ignored.", positional=True)]
-    day: Annotated[
-        str | None, About("Only from this day or period: today, yesterday, 2026-03-04, 'last week'.", metavar="WHEN")
-    ] = None
-    project: Annotated[str | None, About("Only about the project of this wing.", metavar="WING")] = None
-    topic: Annotated[str | None, About("Only with this topic.")] = None
-    limit: Annotated[int, About("Maximum number of entries.")] = ENTRIES
-    as_of: Annotated[str | None, About(point_in_time.HELP)] = None
-
-
-@dataclass(frozen=True, slots=True)
-class DiaryReadResult:
-    """Entries, newest first: `showing` of `total`. `near` lists agents with similar names if this one has no diary."""
-
-    agent: str
-    entries: tuple[EntryView, ...]
-    total: int
-    showing: int
-    near: tuple[str, ...] = ()
-    note: Annotated[str, PERSON_ONLY] = ""
-    """The message to show if there are no entries."""
 
 
 def diary_read(context: Context, request: DiaryReadRequest) -> DiaryReadResult:
-    """Read an agent's diary, newest entry first, with full text.
-
-    Days are in the local time zone. An empty diary is not an error.
-    """
-    from palazzo.archive import diary_entries
-    from palazzo.features.diary.diary_results import entry_view
-    from palazzo.operations.caller_clock import whole_days, zone
-
+    """Read an agent's diary, newest entry first, with full text."""
     if request.limit < 1:
         raise UsageError(f"The limit is {request.limit}; it must be at least 1.")
     name = diary_entries.agent_name(request.agent)
@@ -81,11 +47,6 @@ def _nobody(name: str, near: tuple[str, ...]) -> str:
     return f"{name} has not written in a diary yet.{suggestion}"
 
 
-OPERATION = Operation(
-    "diary_read",
-    DiaryReadRequest,
-    DiaryReadResult,
-    diary_read,
-    scope="read",
-    examples=("palazzo diary read codex", "palazzo diary read codex --day yesterday"),
-)
+def entry_view(entry: Entry, timezone: tzinfo) -> EntryView:
+    """Return a view of an entry with its local date."""
+    return EntryView(entry.id, entry.agent, day(entry.at, timezone), entry.at, entry.topic, entry.project, entry.text)

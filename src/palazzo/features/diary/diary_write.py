@@ -2,56 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.features.tasks.task_results import ACTOR
-from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.archive import archive_reader, diary_entries, identity, notes
+from palazzo.archive.ingest_guard import Guard
+from palazzo.archive.notes import Note
+from palazzo.features.diary.contract import DiaryWriteRequest, DiaryWriteResult
+from palazzo.features.service.background_process import start_embedding
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.operations.arguments import wing_to_file_in
+from palazzo.operations.caller_taint import an_agents
+from palazzo.store import change_groups, place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class DiaryWriteRequest:
-    """The agent, the text, and the topic."""
-
-    agent: Annotated[str, About("The agent's name.", positional=True)]
-    text: Annotated[str, About("The entry; - reads it from standard input.", positional=True, stdin=True)]
-    topic: Annotated[str | None, About("Topic, in one or two words.")] = None
-    project: Annotated[
-        str | None,
-        About("Wing of the project that the entry is about, instead of the current project.", metavar="WING"),
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class DiaryWriteResult:
-    """The saved entry; `agent` is spelled as in the agent's first entry."""
-
-    id: str
-    drawers: tuple[str, ...]
-    agent: str
-    wing: str
-    topic: str
-    project: str
-    timestamp: Micros
-
-
 def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResult:
-    """Write an entry in an agent's diary. The whole text is kept unchanged, in the agent's own wing.
-
-    Codex and codex are the same agent, shown with the spelling used first.
-    """
-    from palazzo.archive import archive_reader, diary_entries, identity, notes
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.archive.notes import Note
-    from palazzo.features.service.background_process import start_embedding
-    from palazzo.operations.arguments import wing_to_file_in
-    from palazzo.operations.caller_taint import an_agents
-    from palazzo.store import change_groups, place_rows
-
+    """Write an entry in an agent's diary. The whole text is kept unchanged, in the agent's own wing."""
     agent = diary_entries.agent_name(request.agent)
     topic = diary_entries.topic_name(request.topic)
     diary_entries.check_entry(request.text)
@@ -76,14 +44,3 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
         wing = place_rows.leads_to(connection, place).wing
         drawers = tuple(archive_reader.drawers_of_item(connection, row))
     return DiaryWriteResult(entry.id, drawers, entry.agent, wing, entry.topic, entry.project, entry.at)
-
-
-OPERATION = Operation(
-    "diary_write",
-    DiaryWriteRequest,
-    DiaryWriteResult,
-    diary_write,
-    scope="write",
-    writes=True,
-    examples=('palazzo diary write codex "Moved the retries." --topic retries',),
-)

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive import diary_entries
 from palazzo.errors import NotFound
-from palazzo.operations.operation import About, Operation
+from palazzo.features.diary.checkpoint import save
+from palazzo.features.diary.contract import CheckpointRequest, SessionCheckpointRequest, SessionCheckpointResult
+from palazzo.features.wakeup.contract import DigestRequest
+from palazzo.features.wakeup.digest import digest
+from palazzo.security.note_taint import AGENT
+from palazzo.text.times import parse_timestamp
 
 if TYPE_CHECKING:
-    from palazzo.features.wakeup.digest import DigestLineView, DigestResult
+    from palazzo.features.wakeup.contract import DigestLineView, DigestResult
     from palazzo.operations.context import Context
 
 TOPIC = "checkpoint"
@@ -35,28 +40,8 @@ _LOOKED_AT = 200
 """The most diary entries that are searched for earlier entries of a session."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionCheckpointRequest:
-    """The session that has ended, and its agent."""
-
-    session: Annotated[str, About("The session id.")]
-    agent: Annotated[str, About("The agent whose diary gets the entry.")]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionCheckpointResult:
-    """The entry's id; null if there was nothing to write."""
-
-    id: str | None
-
-
 def session_checkpoint(context: Context, request: SessionCheckpointRequest) -> SessionCheckpointResult:
     """Add the new part of a session's digest to its agent's diary."""
-    from palazzo.features.diary.checkpoint import CheckpointRequest, save
-    from palazzo.features.wakeup.digest import DigestRequest, digest
-    from palazzo.security.note_taint import AGENT
-    from palazzo.text.times import parse_timestamp
-
     if not request.session or not context.has_palace:
         return SessionCheckpointResult(None)
     try:
@@ -107,8 +92,6 @@ def _cut(text: str) -> str:
 
 def _entered_at(context: Context, request: SessionCheckpointRequest) -> int:
     """Return when this session was last entered; 0 if never."""
-    from palazzo.archive import diary_entries
-
     with context.reading().database.snapshot() as connection:
         agent = diary_entries.agent_called(connection, diary_entries.agent_name(request.agent))
         if agent is None:
@@ -116,13 +99,3 @@ def _entered_at(context: Context, request: SessionCheckpointRequest) -> int:
         rows = islice(diary_entries.entries(connection, agent, topic=TOPIC), _LOOKED_AT)
         entries = (diary_entries.read(connection, row) for row in rows)
         return next((int(entry.at) for entry in entries if entry.text.startswith(_head(request.session))), 0)
-
-
-OPERATION = Operation(
-    "session_checkpoint",
-    SessionCheckpointRequest,
-    SessionCheckpointResult,
-    session_checkpoint,
-    writes=True,
-    scope="admin",
-)

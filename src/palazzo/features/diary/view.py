@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from palazzo.features.diary.checkpoint import CheckpointResult
-from palazzo.features.diary.diary_handoff import DiaryHandoffResult
-from palazzo.features.diary.diary_read import DiaryReadResult
-from palazzo.features.diary.diary_results import EntryView
-from palazzo.features.diary.diary_write import DiaryWriteResult
-from palazzo.features.diary.list_agents import ListAgentsResult
+from palazzo.features.diary.contract import (
+    CheckpointResult,
+    DiaryHandoffResult,
+    DiaryReadResult,
+    DiaryWriteResult,
+    EntryView,
+    ListAgentsResult,
+)
 from palazzo.features.screen import INDENT, Screen
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso

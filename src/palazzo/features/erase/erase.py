@@ -7,16 +7,29 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo import paths
+from palazzo.archive import (
+    archive_reader,
+    erasure,
+    erasure_request,
+    pattern_matches,
+    redaction_review,
+    written_files_registry,
+)
 from palazzo.errors import NotFound, PalazzoError, UsageError
+from palazzo.features.erase import erased_backups
+from palazzo.features.erase.contract import LARGE_SHARE, EraseRequest, EraseResult
+from palazzo.features.portability import known_exports
 from palazzo.features.service.background_process import start_embedding
+from palazzo.features.sync import remote_access
 from palazzo.model import Certificate
-from palazzo.operations import source_filter
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations import backup_files, source_filter
+from palazzo.store import drawers, items, source_rows, tombstones
+from palazzo.text.hashed_words import cover
 
 if TYPE_CHECKING:
     from palazzo.archive.erasure import SurveyResult
@@ -26,66 +39,13 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-LARGE_SHARE = 0.25
-"""The share of all characters in the palace above which a pattern probably matches more than intended."""
 _SAMPLES = 5
 _AROUND = 40
 """Characters shown on each side of a match."""
 
 
-@dataclass(frozen=True, slots=True)
-class EraseRequest:
-    """What to erase: ids, matches of a pattern, a whole session or source, or secrets."""
-
-    ids: Annotated[tuple[str, ...], About("Drawer or item ids, or id prefixes.", positional=True, option="ID")] = ()
-    match: Annotated[
-        str | None, About("Everything that matches this regular expression, anywhere.", metavar="REGEX")
-    ] = None
-    session: Annotated[str | None, About("Everything said in this session.")] = None
-    source: Annotated[str | None, About("Everything that came from this file, directory, address or session.")] = None
-    secrets: Annotated[
-        bool, About("Everything that the current rules classify as a secret, as 'palazzo doctor --secrets' lists.")
-    ] = False
-    certificate: Annotated[
-        Path | None, About("Also write the certificate to this file, which must not exist yet.", metavar="FILE")
-    ] = None
-    even_most: Annotated[bool, About("Continue even if the pattern matches a large part of the palace.")] = False
-    dry_run: Annotated[bool, About("Only show what would be erased.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class EraseResult:
-    """How much was erased (or would be), the certificates, and the effects on other files."""
-
-    dry_run: bool
-    items: int
-    characters: int
-    names: int
-    share: float
-    """The share of all characters in the palace, from 0 to 1."""
-    certificates: tuple[Certificate, ...] = ()
-    removed: tuple[str, ...] = ()
-    """Files that held the words and were deleted."""
-    mend: tuple[str, ...] = ()
-    """The user's own files that still hold the words."""
-    left: int = 0
-    """How many texts were left in place because they also occur in many other sources."""
-    backups: tuple[str, ...] = ()
-    """Backups from which the words were removed as well."""
-    away: tuple[str, ...] = ()
-    """Backups that are not accessible now: when one is restored, the words in it are erased again."""
-    exports: tuple[str, ...] = ()
-    """Exports of this palace that may still hold the words; the user has to delete them."""
-    sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
-    """The first few matches: (item, the text around the match, with the match masked)."""
-
-
 def erase(context: Context, request: EraseRequest) -> EraseResult:
-    """Remove words for good: from texts, from their sources' bytes, from names, indexes and the file's free pages.
-
-    Each character becomes █. If the same words arrive again, they are recognised and left out. This cannot be undone;
-    'palazzo forget' is the reversible way. Without arguments, it finishes an erase that was interrupted.
-    """
+    """Remove words for good: from texts, from their sources' bytes, from names, indexes and the file's free pages."""
     selectors = [
         bool(request.ids),
         *(option is not None for option in (request.match, request.session, request.source)),
@@ -154,15 +114,11 @@ def _make_certificate(target: Path) -> None:
 
 
 def _has_unfinished_erase(context: Context) -> bool:
-    from palazzo.store import tombstones
-
     with context.reading().database.snapshot() as connection:
         return bool(tombstones.find_pending_erasures(connection))
 
 
 def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
-    from palazzo.archive import erasure_request, pattern_matches
-
     if request.match is not None:
         if not request.match:
             raise UsageError("The pattern is empty. Nothing was erased.")
@@ -177,8 +133,6 @@ def _find_targets(context: Context, request: EraseRequest) -> ErasureRequest:
 
 
 def _secrets(context: Context) -> set[str]:
-    from palazzo.archive import redaction_review
-
     secrets = redaction_review.secrets(
         context.reading().database, lambda done, total: context.report("looking", done, total)
     )
@@ -188,9 +142,6 @@ def _secrets(context: Context) -> set[str]:
 
 
 def _spans(context: Context, connection: Connection, request: EraseRequest) -> dict[int, list[tuple[int, int]]]:
-    from palazzo.archive import archive_reader
-    from palazzo.store import drawers, items
-
     if request.ids:
         spans: dict[int, list[tuple[int, int]]] = {}
         for prefix in request.ids:
@@ -212,17 +163,12 @@ def _spans(context: Context, connection: Connection, request: EraseRequest) -> d
 
 
 def _with_subagents(connection: Connection, rows: Sequence[int]) -> set[int]:
-    from palazzo.store import source_rows
-
     sessions = {source_rows.read_source(connection, row).session_id for row in rows} - {""}
     below = (row for session in sessions for row in source_rows.sources_of_session(connection, f"{session}/"))
     return {*rows, *below}
 
 
 def _survey(context: Context, targets: ErasureRequest) -> tuple[SurveyResult, float, tuple[tuple[str, str], ...]]:
-    from palazzo.archive import erasure
-    from palazzo.store import items
-
     with context.reading().database.snapshot() as connection:
         survey = erasure.survey(connection, targets, context.report)
         total = items.characters(connection)
@@ -232,9 +178,6 @@ def _survey(context: Context, targets: ErasureRequest) -> tuple[SurveyResult, fl
 
 def _sample(connection: Connection, survey: SurveyResult) -> tuple[tuple[str, str], ...]:
     """Return the text around the first places, with the words themselves covered: a host may keep what is shown."""
-    from palazzo.store import items
-    from palazzo.text.hashed_words import cover
-
     rows = list(survey.texts)[:_SAMPLES]
     texts = items.read_texts(connection, rows)
     excerpts = []
@@ -250,9 +193,6 @@ def _finish_erase(context: Context, request: EraseRequest, would: EraseResult | 
     """Clear the palace's file and other files, write the certificate, and start embedding the drawers that were cut
     again.
     """
-    from palazzo.features.portability import known_exports
-    from palazzo.features.sync import remote_access
-
     certificates, trace_result, backups = clear(context)
     totals = would or EraseResult(False, 0, 0, 0, 0.0)
     result = EraseResult(
@@ -278,12 +218,6 @@ def _finish_erase(context: Context, request: EraseRequest, would: EraseResult | 
 
 def clear(context: Context) -> tuple[list[Certificate], TraceReport, BackupErasure]:
     """Clear the erased words from the palace's file and all other files."""
-    from palazzo.archive import written_files_registry
-    from palazzo.features.erase import erased_backups
-    from palazzo.features.sync import remote_access
-    from palazzo.operations import backup_files
-    from palazzo.store import tombstones
-
     palace = context.writing()
     context.notice("Rewriting the palace's file, so that nothing remains in its free pages.")
     proofs = palace.finish_erasing()
@@ -323,16 +257,3 @@ def _describe_request(request: EraseRequest) -> str:
     if request.secrets:
         return "The content that the rules find"
     return "That" if request.ids else f"'{request.session or request.source}'"
-
-
-OPERATION = Operation(
-    "erase",
-    EraseRequest,
-    EraseResult,
-    erase,
-    scope="admin",
-    writes=True,
-    steps=True,
-    destructive=True,
-    examples=("palazzo erase --match 'sk-live-[0-9a-z]+' --dry-run", "palazzo erase 3f2a91 --certificate erased.json"),
-)

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palazzo.archive import erasure_replay
 from palazzo.errors import PalazzoError
 from palazzo.features.backup import automatic_backup
+from palazzo.features.backup.backup import check_whole
 from palazzo.operations import backup_files
+from palazzo.palace import Palace
+from palazzo.store import file_backup as copying
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -47,8 +51,6 @@ def clear(context: Context) -> BackupErasure:
 
 def find_backups(context: Context) -> list[Path]:
     """Return all known backups, and this device's backups beside the palace or made by the service."""
-    from palazzo.store import file_backup as copying
-
     palace = context.palace_path
     with context.reading().database.snapshot() as connection:
         device = copying.device_of(connection)
@@ -60,11 +62,6 @@ def find_backups(context: Context) -> list[Path]:
 
 def _erase_in_backup(context: Context, file: Path) -> bool:
     """Erase in one backup; return whether it contained anything to erase."""
-    from palazzo.archive import erasure_replay
-    from palazzo.features.backup.backup import check_whole
-    from palazzo.palace import Palace
-    from palazzo.store import file_backup as copying
-
     partial = backup_files.partial(file)
     try:
         with backup_files.hold_backup_lock(context.palace_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from palazzo.features.erase.erase import LARGE_SHARE, EraseResult
+from palazzo.features.erase.contract import LARGE_SHARE, EraseResult
 from palazzo.features.screen import INDENT, Screen
 from palazzo.model import Certificate
 from palazzo.text.count_phrases import count_noun

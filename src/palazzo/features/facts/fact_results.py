@@ -3,68 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from palazzo.archive import archive_reader
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
+from palazzo.features.facts.contract import ACTOR
+from palazzo.features.facts.fact_scope import check_scope, wing_to_state_in
+from palazzo.knowledge import entity_names
+from palazzo.knowledge.assertions import Statement, Triple, stated_everywhere
+from palazzo.knowledge.entity_names import entity_name
+from palazzo.knowledge.fact_change import Change
 from palazzo.model import Micros
-from palazzo.operations.arguments import LONGEST_SPEAKER
-from palazzo.text.times import to_iso
+from palazzo.operations import cited_files
+from palazzo.operations.arguments import LONGEST_SPEAKER, place_name, where_it_leads
+from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.operations.shared_views import FactView, ProvenanceView
+from palazzo.security.note_taint import assess_trust
+from palazzo.store import drawers as drawers_store
+from palazzo.store import items, tombstones
+from palazzo.store.anchors import name_of
+from palazzo.store.fact_rows import Provenance
+from palazzo.text.names import tidy
+from palazzo.text.times import parse_end, parse_start, to_iso
 
 if TYPE_CHECKING:
-    from palazzo.knowledge.assertions import Statement, Triple
-    from palazzo.knowledge.fact_change import Change
     from palazzo.knowledge.facts_as_of import Beliefs, Fact
     from palazzo.operations.context import Context
     from palazzo.security.note_taint import TrustAssessment
     from palazzo.store.database import Connection
-    from palazzo.store.fact_rows import Provenance, Version
-
-ACTOR = "user"
-"""The actor of changes to facts from the command line, and the default author of statements."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProvenanceView:
-    """Who stated a fact, and the item and span that state it (null: the whole item).
-
-    `tainted_by` lists the untrusted items that the agent had read when it stated the fact; because of them its `trust`
-    is external. `branch` and `commit` tell where it was stated; they are '' if that is unknown, or if only `item`
-    states it. `anchors` are the files that it cites: `PATH` or `PATH:L1-L2`.
-    """
-
-    stated_by: str
-    item: str | None
-    start: int | None
-    end: int | None
-    trust: str
-    tainted_by: tuple[str, ...]
-    branch: str
-    commit: str
-    anchors: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FactView:
-    """A fact. Times are ISO-8601 in UTC; null means unknown or not yet. `scope` is a wing, or null for everywhere.
-
-    `current`: whether it holds at the requested time. `trust` is that of the most trusted author.
-    """
-
-    id: str
-    subject: str
-    predicate: str
-    object: str
-    scope: str | None
-    valid_from: str | None
-    valid_to: str | None
-    current: bool
-    confidence: float
-    recorded_at: str
-    retired_at: str | None
-    superseded_by: str | None
-    trust: str
-    provenance: tuple[ProvenanceView, ...]
+    from palazzo.store.fact_rows import Version
 
 
 def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tuple[FactView, ...]:
@@ -74,8 +43,6 @@ def views(beliefs: Beliefs, versions: Sequence[Version], moment: Micros) -> tupl
 
 
 def _view(fact: Fact, current: bool) -> FactView:
-    from palazzo.store.anchors import name_of
-
     return FactView(
         id=fact.id,
         subject=fact.subject,
@@ -119,11 +86,6 @@ def moment(option: str, text: str | None, read: Callable[[str, Micros], Micros],
 
 def triple(context: Context, subject: str, predicate: str, thing: str, wing: str | None) -> Triple:
     """Return the statement with validated and redacted names. Opens the palace for writing only after validation."""
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.knowledge import entity_names
-    from palazzo.knowledge.assertions import Triple
-    from palazzo.operations.arguments import place_name, where_it_leads
-
     place = None if wing is None else where_it_leads(context, place_name("--wing", wing))[0]
     words = (
         entity_names.entity_name("subject", subject),
@@ -135,9 +97,6 @@ def triple(context: Context, subject: str, predicate: str, thing: str, wing: str
 
 def name_to_find(context: Context, name: str, *, writing: bool = False) -> str:
     """Return a name in its stored form, to look it up."""
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.knowledge.entity_names import entity_name
-
     plain = entity_name("name", name)
     return Guard.of((context.writing() if writing else context.reading()).database).words(plain)
 
@@ -149,15 +108,6 @@ def provenance(
 
     `belief` is the trust to record, if it is known already. An agent is trusted no more than the sources that it cites.
     """
-    from palazzo.archive import archive_reader
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.operations.caller_taint import whom_to_believe
-    from palazzo.security.note_taint import assess_trust
-    from palazzo.store import drawers as drawers_store
-    from palazzo.store import items
-    from palazzo.store.fact_rows import Provenance
-    from palazzo.text.names import tidy
-
     belief = belief or whom_to_believe(context)
     speaker = tidy(stated_by)
     if not speaker or len(speaker) > LONGEST_SPEAKER or not speaker.isprintable():
@@ -212,11 +162,6 @@ def statement(
 
     Raises UsageError. Writes nothing.
     """
-    from palazzo.features.facts.fact_scope import check_scope, wing_to_state_in
-    from palazzo.knowledge.assertions import Statement, stated_everywhere
-    from palazzo.operations import cited_files
-    from palazzo.text.times import parse_end, parse_start
-
     now = now_in(context)
     check_scope(wing, everywhere)
     if everywhere and anchors:
@@ -248,8 +193,5 @@ def change(
     context: Context, connection: Connection, verb: str, group: int | None = None, about: Triple | None = None
 ) -> Change:
     """Begin a change to facts in an open transaction; `about` describes it in the list of changes."""
-    from palazzo.knowledge.fact_change import Change
-    from palazzo.store import tombstones
-
     summary = tombstones.title(connection, str(about)) if about is not None else ""
     return Change(connection, ACTOR, verb, context.now, group, summary)

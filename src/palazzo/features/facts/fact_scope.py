@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
+from palazzo.knowledge import assertions
 from palazzo.model import USERS_WING
+from palazzo.operations.arguments import check_place, wing_to_file_in
 
 if TYPE_CHECKING:
     from palazzo.knowledge.assertions import Triple
@@ -42,8 +44,6 @@ def check_scope(wing: str | None, everywhere: bool) -> None:
 
 def wing_to_state_in(context: Context) -> str:
     """Return the wing for a fact stated without one. Records the project with its wing if it has none yet."""
-    from palazzo.operations.arguments import wing_to_file_in
-
     context.writing()
     if not context.is_in_project:
         return USERS_WING
@@ -56,8 +56,6 @@ def wing_to_state_in(context: Context) -> str:
 
 def scope_to_ask(context: Context, connection: Connection, wing: str | None, everywhere: bool) -> FactScope:
     """Return the scope of a query; `everywhere` includes all wings."""
-    from palazzo.operations.arguments import check_place
-
     check_scope(wing, everywhere)
     if wing is not None:
         wing_name, _ = check_place(connection, wing, None, context.notice)
@@ -86,8 +84,6 @@ def wing_of_fact_to_change(connection: Connection, triple: Triple, at: Micros, s
 
     If it holds in none, return the nearest wing of the scope. Raises UsageError if it holds in several other wings.
     """
-    from palazzo.knowledge import assertions
-
     wings_of_fact = assertions.wings_where_it_holds(connection, triple, at)
     nearest = next((wing for wing in scope.wings if wing in wings_of_fact), scope.wings[0])
     other_wings = sorted({wing for wing in wings_of_fact if wing is not None}) if scope.includes_all_wings else []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import AmbiguousId, NotFound
-from palazzo.features.facts.fact_results import ACTOR, FactView
-from palazzo.operations.operation import About, Operation
+from palazzo.features.facts.contract import KgAcceptRequest, KgAcceptResult
+from palazzo.features.facts.fact_results import change, triple, views
+from palazzo.features.facts.fact_results import provenance as provenance_of
+from palazzo.features.facts.kg_suggest import follow_claims
+from palazzo.knowledge import assertions
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.knowledge.suggestions import suggestions
+from palazzo.operations.caller_taint import whom_to_believe
 
 if TYPE_CHECKING:
     from palazzo.knowledge.suggestions import Suggestion
@@ -16,35 +21,8 @@ if TYPE_CHECKING:
     from palazzo.store.fact_rows import Provenance
 
 
-@dataclass(frozen=True, slots=True)
-class KgAcceptRequest:
-    """The suggestions to accept, and who accepts them."""
-
-    ids: Annotated[tuple[str, ...], About("Suggestion ids or id prefixes.", positional=True, option="ID")]
-    everywhere: Annotated[bool, About("State the facts for all wings, not only for the wing of their source.")] = False
-    stated_by: Annotated[str, About("Who accepts the suggestions.", option="--by", metavar="NAME")] = ACTOR
-
-
-@dataclass(frozen=True, slots=True)
-class KgAcceptResult:
-    """The facts, and their conflicts."""
-
-    facts: tuple[FactView, ...]
-    conflicts: tuple[str, ...]
-
-
 def kg_accept(context: Context, request: KgAcceptRequest) -> KgAcceptResult:
-    """State suggestions as facts, citing the text that supports them.
-
-    A fact holds from the time when it was first said. 'palazzo undo' takes back everything that one command accepted.
-    """
-    from palazzo.features.facts.fact_results import change, triple, views
-    from palazzo.features.facts.fact_results import provenance as provenance_of
-    from palazzo.features.facts.kg_suggest import follow_claims
-    from palazzo.knowledge import assertions
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.operations.caller_taint import whom_to_believe
-
+    """State suggestions as facts, citing the text that supports them."""
     database = context.writing().database
     follow_claims(context)  # what was forgotten since is no suggestion any more
     with database.snapshot() as connection:
@@ -80,8 +58,6 @@ def _speakers(speaker: Provenance, suggestion: Suggestion) -> tuple[Provenance, 
 
 def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion]:
     """Return the suggestions with these ids or id prefixes. Raises NotFound or AmbiguousId."""
-    from palazzo.knowledge.suggestions import suggestions
-
     suggestion_list = suggestions(connection)
     selection: dict[str, Suggestion] = {}
     for prefix in prefixes:
@@ -102,15 +78,3 @@ def choose(connection: Connection, prefixes: tuple[str, ...]) -> list[Suggestion
             raise NotFound(f"No suggestion has the id '{prefix}'. 'palazzo kg suggest' prints ids.")
         selection[matches[0].id] = matches[0]
     return list(selection.values())
-
-
-OPERATION = Operation(
-    "kg_accept",
-    KgAcceptRequest,
-    KgAcceptResult,
-    kg_accept,
-    scope="write",
-    view="suggestion_view:kg_accept",
-    writes=True,
-    examples=("palazzo kg accept 3f2a91 8c05d2",),
-)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import UsageError
-from palazzo.features.facts.fact_results import ACTOR
-from palazzo.operations.operation import About, Operation
+from palazzo.features.facts.contract import ACTOR, KgAddManyRequest, KgAddManyResult, LineError
+from palazzo.features.facts.fact_results import change, statement
+from palazzo.knowledge import assertions
+from palazzo.operations.caller_taint import whom_to_believe
 
 if TYPE_CHECKING:
     from palazzo.knowledge.assertions import Statement
@@ -23,49 +24,8 @@ _FIELDS = (*_TEXTS, "everywhere", "confidence", "sources")
 _MOST_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class KgAddManyRequest:
-    """The facts."""
-
-    facts: Annotated[
-        str,
-        About(
-            "A file with one JSON object per line, with subject, predicate, object and, if known, from, to, wing, "
-            "everywhere, confidence, sources, stated_by; - reads standard input.",
-            positional=True,
-            option="FILE",
-            file=True,
-        ),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class LineError:
-    """A line that could not be added, and the reason."""
-
-    line: int
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class KgAddManyResult:
-    """How many facts are new, updated or unchanged; their ids, line by line; and the lines that failed."""
-
-    new: int
-    changed: int
-    unchanged: int
-    ids: tuple[str, ...]
-    conflicts: tuple[str, ...]
-    failed: tuple[LineError, ...]
-
-
 def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
-    """State many facts at once; an invalid line is reported and does not stop the others.
-
-    All facts are one change, which 'palazzo undo' takes back.
-    """
-    from palazzo.operations.caller_taint import whom_to_believe
-
+    """State many facts at once; an invalid line is reported and does not stop the others."""
     belief = whom_to_believe(context, *_wings_named(request.facts))
     statements: list[Statement] = []
     failed: list[LineError] = []
@@ -80,9 +40,6 @@ def kg_add_many(context: Context, request: KgAddManyRequest) -> KgAddManyResult:
 
 def _add(context: Context, statements: Sequence[Statement]) -> tuple[tuple[int, int, int], list[str], list[str]]:
     """State facts in short transactions; return (new, changed, unchanged), ids, conflicts."""
-    from palazzo.features.facts.fact_results import change
-    from palazzo.knowledge import assertions
-
     counts = [0, 0, 0]
     ids: list[str] = []
     conflicts: list[str] = []
@@ -123,8 +80,6 @@ def _wings_named(text: str) -> tuple[str, ...]:
 
 
 def _statement(context: Context, line: str, belief: TrustAssessment) -> Statement:
-    from palazzo.features.facts.fact_results import statement
-
     record = _object(line)
     subject, predicate, thing = (_text(record, name, is_required=True) for name in ("subject", "predicate", "object"))
     confidence, sources = record.get("confidence"), record.get("sources") or ()
@@ -173,15 +128,3 @@ def _text(record: Mapping[str, Any], name: str, is_required: bool = False) -> st
     if value is not None and not isinstance(value, str):
         raise UsageError(f"'{name}' must be a string, in quotes.")
     return value
-
-
-OPERATION = Operation(
-    "kg_add_many",
-    KgAddManyRequest,
-    KgAddManyResult,
-    kg_add_many,
-    scope="write",
-    writes=True,
-    failed=lambda result: bool(result.failed),
-    examples=("palazzo kg add-many facts.jsonl",),
-)

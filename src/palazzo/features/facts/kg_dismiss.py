@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive.archive_reader import id_bounds
 from palazzo.errors import AmbiguousId, NotFound
-from palazzo.operations.operation import About, Operation
+from palazzo.features.facts.contract import KgDismissRequest, KgDismissResult
+from palazzo.features.facts.fact_results import change
+from palazzo.features.facts.kg_accept import choose
+from palazzo.features.facts.kg_suggest import follow_claims
 from palazzo.operations.taint_marks import marks_taint
+from palazzo.store import claim_rows, conflict_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class KgDismissRequest:
-    """The conflicts and suggestions to dismiss."""
-
-    ids: Annotated[tuple[str, ...], About("Conflict or suggestion ids, or id prefixes.", positional=True, option="ID")]
-
-
-@dataclass(frozen=True, slots=True)
-class KgDismissResult:
-    """The conflicts that are no longer shown, and the suggestions that are not made again."""
-
-    dismissed: tuple[str, ...]
-    rejected: tuple[str, ...] = ()
-
-
 @marks_taint
 def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
-    """Mark a conflict as no conflict, or reject a suggested fact. Neither is shown again.
-
-    Both facts of a dismissed conflict keep holding.
-    """
-    from palazzo.features.facts.fact_results import change
-    from palazzo.features.facts.kg_accept import choose
-    from palazzo.features.facts.kg_suggest import follow_claims
-    from palazzo.store import claim_rows, conflict_rows
-
+    """Mark a conflict as no conflict, or reject a suggested fact. Neither is shown again."""
     palace = context.writing()
     follow_claims(context)
     with palace.database.snapshot() as connection:  # all claims are read for it: not while others wait
@@ -58,30 +39,13 @@ def kg_dismiss(context: Context, request: KgDismissRequest) -> KgDismissResult:
 
 
 def _names_conflict(connection: Connection, prefix: str) -> bool:
-    from palazzo.archive.archive_reader import id_bounds
-    from palazzo.store import conflict_rows
-
     return bool(conflict_rows.between(connection, *id_bounds(prefix), limit=1))
 
 
 def _resolve(connection: Connection, prefix: str) -> tuple[int, str]:
-    from palazzo.archive.archive_reader import id_bounds
-    from palazzo.store import conflict_rows
-
     matches = conflict_rows.between(connection, *id_bounds(prefix), limit=9)
     if len(matches) > 1:
         raise AmbiguousId(prefix, [uid.hex() for _, uid in matches])
     if not matches:
         raise NotFound(f"No conflict has the id '{prefix}'. 'palazzo kg conflicts' prints ids.")
     return matches[0][0], matches[0][1].hex()
-
-
-OPERATION = Operation(
-    "kg_dismiss",
-    KgDismissRequest,
-    KgDismissResult,
-    kg_dismiss,
-    scope="write",
-    writes=True,
-    examples=("palazzo kg dismiss 3f2a91",),
-)

@@ -2,50 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.operations.operation import About, Operation
+from palazzo.features.facts.contract import KgMergeRequest, KgMergeResult, MergeView
+from palazzo.features.facts.fact_results import change, name_to_find
+from palazzo.knowledge import entity_links
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.operations.caller_taint import unless_tainted
+from palazzo.store import entity_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class KgMergeRequest:
-    """Two names; without arguments, all merges are listed."""
-
-    name: Annotated[str | None, About("The entity whose name is no longer used.", positional=True)] = None
-    into: Annotated[str | None, About("The entity to merge it into.", positional=True)] = None
-
-
-@dataclass(frozen=True, slots=True)
-class MergeView:
-    """An entity, and the entity that it was merged into."""
-
-    name: str
-    into: str
-
-
-@dataclass(frozen=True, slots=True)
-class KgMergeResult:
-    """The merge, if one was made; the conflicts that it revealed; and all merges."""
-
-    merged: MergeView | None
-    conflicts: tuple[str, ...]
-    merges: tuple[MergeView, ...]
-
-
 def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
-    """Merge one entity into another; without arguments, list merged entities.
-
-    Nothing is rewritten, and 'palazzo kg unmerge' separates the two again.
-    """
-    from palazzo.features.facts.fact_results import change, name_to_find
-    from palazzo.knowledge import entity_links
-    from palazzo.operations.caller_taint import unless_tainted
-
+    """Merge one entity into another; without arguments, list merged entities."""
     if request.name is None:
         return KgMergeResult(None, (), _merges(context))
     if request.into is None:
@@ -60,22 +32,8 @@ def kg_merge(context: Context, request: KgMergeRequest) -> KgMergeResult:
 
 
 def _merges(context: Context) -> tuple[MergeView, ...]:
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store import entity_rows
-
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
         links = entity_rows.links(connection, "merge", beliefs.known_at)
         names = entity_rows.names_of(connection, [row for link in links for row in (link.entity, link.other or 0)])
         return tuple(MergeView(names[link.other or 0], names[link.entity]) for link in links)
-
-
-OPERATION = Operation(
-    "kg_merge",
-    KgMergeRequest,
-    KgMergeResult,
-    kg_merge,
-    scope="write",
-    writes=True,
-    examples=("palazzo kg merge api-server api",),
-)

@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
-from palazzo.operations.operation import About, Operation
+from palazzo.features.facts.contract import KgPredicateRequest, KgPredicateResult, PredicateView
+from palazzo.features.facts.fact_results import change
+from palazzo.knowledge.conflict_detection import find_all_conflicts, is_single_valued
+from palazzo.knowledge.entity_names import predicate_name
+from palazzo.store import predicate_rows
+from palazzo.text.names import fold
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class KgPredicateRequest:
-    """A predicate and its declaration; without arguments, all predicates are listed."""
-
-    name: Annotated[str | None, About("The predicate.", positional=True)] = None
-    functional: Annotated[bool, About("A subject has one object at a time; two at once are a conflict.")] = False
-    many: Annotated[bool, About("A subject may have many objects at a time.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class PredicateView:
-    """A predicate, whether it is functional, and the number of facts that use it."""
-
-    name: str
-    functional: bool
-    facts: int
-
-
-@dataclass(frozen=True, slots=True)
-class KgPredicateResult:
-    """The requested predicates, and the conflicts that a declaration revealed."""
-
-    predicates: tuple[PredicateView, ...]
-    conflicts: tuple[str, ...]
-
-
 def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateResult:
-    """Declare that a predicate has one object at a time; without a name, list all predicates.
-
-    Some common predicates (port, version, default branch) have one object by default; --many allows several.
-    """
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.knowledge.entity_names import predicate_name
-    from palazzo.store import predicate_rows
-    from palazzo.text.names import fold
-
+    """Declare that a predicate has one object at a time; without a name, list all predicates."""
     declares = request.functional or request.many
     if request.functional and request.many:
         raise UsageError("Give --functional or --many, not both.")
@@ -67,10 +38,6 @@ def kg_predicate(context: Context, request: KgPredicateRequest) -> KgPredicateRe
 
 
 def _declare_predicate(context: Context, name: str, functional: bool) -> tuple[str, ...]:
-    from palazzo.features.facts.fact_results import change
-    from palazzo.knowledge.conflict_detection import find_all_conflicts, is_single_valued
-    from palazzo.store import predicate_rows
-
     with context.writing().database.transaction() as connection:
         fact_change = change(context, connection, "kg predicate")
         row = fact_change.predicate(name)
@@ -87,23 +54,9 @@ def _declare_predicate(context: Context, name: str, functional: bool) -> tuple[s
 
 def predicate_views(connection: Connection) -> tuple[PredicateView, ...]:
     """Return all predicates that are used or declared, by name."""
-    from palazzo.knowledge.conflict_detection import is_single_valued
-    from palazzo.store import predicate_rows
-
     counts = predicate_rows.count_facts(connection)
     return tuple(
         PredicateView(predicate.name, is_single_valued(predicate), counts.get(predicate.row, 0))
         for predicate in predicate_rows.all_predicates(connection)
         if predicate.functional or predicate.row in counts
     )
-
-
-OPERATION = Operation(
-    "kg_predicate",
-    KgPredicateRequest,
-    KgPredicateResult,
-    kg_predicate,
-    scope="write",
-    writes=True,
-    examples=("palazzo kg predicate", "palazzo kg predicate 'deployed on' --functional"),
-)

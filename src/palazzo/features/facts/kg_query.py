@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import fields
+from typing import TYPE_CHECKING, Literal
 
 from palazzo.errors import UsageError
-from palazzo.features.facts.fact_results import FactView
-from palazzo.features.search.hits import CitationView
-from palazzo.knowledge import MatchKind
-from palazzo.model import Freshness
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.features.branches.branch_labels import MERGED, Checkout
+from palazzo.features.facts.contract import KgQueryRequest, KgQueryResult, MentionedView, QueriedFact
+from palazzo.features.facts.fact_results import iso, moment, name_to_find, now_in, views
+from palazzo.features.facts.fact_scope import scope_to_ask
+from palazzo.features.places.place_results import read_names
+from palazzo.features.search.hit_freshness import NOTHING, Files
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.operations.shared_views import FactView
+from palazzo.store import mention_rows
+from palazzo.store.entity_rows import LATEST
+from palazzo.text.names import fold
+from palazzo.text.times import parse_as_of
 
 if TYPE_CHECKING:
     from palazzo.features.search.hit_freshness import CitationSummary
@@ -19,91 +26,12 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.fact_rows import Version
 
-Direction = Literal["subject", "object", "both"]
 MOST_FACTS = 1000
 _ROOMS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class KgQueryRequest:
-    """The entity to query, and the times."""
-
-    entity: Annotated[str, About("The name or an alias of an entity.", positional=True)]
-    as_of: Annotated[
-        str | None, About("Show what held at this time instead of now; for a past day, at its end.", metavar="WHEN")
-    ] = None
-    known_at: Annotated[
-        str | None, About("Show what was recorded as true at this time instead of now.", metavar="WHEN")
-    ] = None
-    direction: Annotated[Direction, About("Show facts with the entity as subject, as object, or both.")] = "both"
-    hops: Annotated[int, About("2 also shows the facts of its neighbours.")] = 1
-    wing: Annotated[
-        str | None, About("Facts of this wing and facts that hold everywhere. Default: the project's wing.")
-    ] = None
-    all: Annotated[bool, About("Also show facts that have ended or not begun yet.")] = False
-    limit: Annotated[int, About("Maximum number of facts.")] = 100
-    everywhere: Annotated[bool, About("Show facts of all wings.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class QueriedFact(FactView):
-    """A fact, its distance from the entity in hops, and the side on which the entity (or its neighbour) is."""
-
-    direction: Literal["subject", "object"]
-    hop: int
-    freshness: Freshness
-    citations: tuple[CitationView, ...]
-    """The project's files that its sources cite, worst state first; `freshness` summarizes them all."""
-    label: str
-    """The branch label of its sources, if none of them is known to be part of the current checkout."""
-    cited: Annotated[str, PERSON_ONLY]
-    """A note on the citations for the reader."""
-
-
-@dataclass(frozen=True, slots=True)
-class MentionedView:
-    """How many drawers and rooms mention an entity under any of its names, and the rooms with most mentions."""
-
-    drawers: int
-    rooms: int
-    most: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class KgQueryResult:
-    """What is known. `matched` says how the entity was found (null: not found); the times are the resolved ones.
-
-    `mentioned` counts the present mentions: null if another time was requested, or if the setting `entities` is off.
-    `count_elsewhere` counts the entity's facts in other wings, which are not in `facts`.
-    """
-
-    entity: str
-    matched: MatchKind | None
-    as_of: str | None
-    known_at: str | None
-    facts: tuple[QueriedFact, ...]
-    count: int
-    truncated: bool
-    mentioned: MentionedView | None
-    count_elsewhere: int
-
-
 def kg_query(context: Context, request: KgQueryRequest) -> KgQueryResult:
-    """Show what is known about an entity: facts that hold now, or held at a given time.
-
-    Inside a project: facts of the project, of the wing 'user', and facts that hold everywhere. Outside: all facts. Two
-    times may be given: --as-of is a time in the world, --known-at a time of the palace's knowledge. If a name may mean
-    several entities, an error lists them.
-    """
-    from palazzo.features.branches.branch_labels import MERGED, Checkout
-    from palazzo.features.facts.fact_results import iso, moment, name_to_find, now_in, views
-    from palazzo.features.facts.fact_scope import scope_to_ask
-    from palazzo.features.places.place_results import read_names
-    from palazzo.features.search.hit_freshness import NOTHING, Files
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store.entity_rows import LATEST
-    from palazzo.text.times import parse_as_of
-
+    """Show what is known about an entity: facts that hold now, or held at a given time."""
     if request.hops not in (1, 2):
         raise UsageError(f"--hops is {request.hops}; it must be 1 or 2.")
     check_limit(request.limit)
@@ -169,9 +97,6 @@ def _build_fact(
 
 
 def _count_mentions(connection: Connection, names: Sequence[str], wing: str | None) -> MentionedView:
-    from palazzo.store import mention_rows
-    from palazzo.text.names import fold
-
     mention = mention_rows.count_mentions(connection, sorted({fold(name) for name in names}), wing)
     most = {f"{place.wing}/{place.room}": drawers for place, drawers in list(mention.rooms.items())[:_ROOMS_SHOWN]}
     return MentionedView(mention.drawers, len(mention.rooms), most)
@@ -181,13 +106,3 @@ def check_limit(limit: int) -> None:
     """Raise UsageError if the limit of facts is out of range."""
     if not 1 <= limit <= MOST_FACTS:
         raise UsageError(f"--limit is {limit:,}; it must be between 1 and {MOST_FACTS:,}.")
-
-
-OPERATION = Operation(
-    "kg_query",
-    KgQueryRequest,
-    KgQueryResult,
-    kg_query,
-    scope="read",
-    examples=("palazzo kg query api", "palazzo kg query api --as-of 2026-01-01"),
-)

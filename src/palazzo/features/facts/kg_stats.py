@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.features.facts.kg_predicate import PredicateView
-from palazzo.operations.operation import Operation
+from palazzo.features.facts.contract import KgStatsRequest, KgStatsResult
+from palazzo.features.facts.fact_results import now_in
+from palazzo.features.facts.kg_predicate import predicate_views
+from palazzo.knowledge import conflict_detection
+from palazzo.store import entity_rows, fact_rows
+from palazzo.store.entity_rows import LATEST
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class KgStatsRequest:
-    """No arguments."""
-
-
-@dataclass(frozen=True, slots=True)
-class KgStatsResult:
-    """Counts of current beliefs: facts that hold, have ended, or have not begun; names; open conflicts."""
-
-    entities: int
-    facts: int
-    current: int
-    ended: int
-    planned: int
-    aliases: int
-    merges: int
-    conflicts: int
-    predicates: tuple[PredicateView, ...]
-
-
 def kg_stats(context: Context, request: KgStatsRequest) -> KgStatsResult:
     """Count entities, facts, predicates and conflicts."""
-    from palazzo.features.facts.fact_results import now_in
-    from palazzo.features.facts.kg_predicate import predicate_views
-    from palazzo.knowledge import conflict_detection
-    from palazzo.store import entity_rows, fact_rows
-    from palazzo.store.entity_rows import LATEST
-
     now = now_in(context)
     with context.reading().database.snapshot() as connection:
         versions = fact_rows.versions(connection, LATEST)
@@ -56,13 +33,3 @@ def kg_stats(context: Context, request: KgStatsRequest) -> KgStatsResult:
             conflicts=sum(stands for _, stands in conflict_detection.list_conflicts(connection)),
             predicates=predicate_views(connection),
         )
-
-
-OPERATION = Operation(
-    "kg_stats",
-    KgStatsRequest,
-    KgStatsResult,
-    kg_stats,
-    scope="read",
-    examples=("palazzo kg stats",),
-)

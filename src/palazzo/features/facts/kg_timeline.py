@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.features.facts.fact_results import FactView
-from palazzo.knowledge import MatchKind
-from palazzo.operations.operation import About, Operation
+from palazzo.features.facts.contract import KgTimelineRequest, KgTimelineResult
+from palazzo.features.facts.fact_results import iso, moment, name_to_find, now_in, views
+from palazzo.features.facts.fact_scope import scope_to_ask
+from palazzo.features.facts.kg_query import check_limit
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.store import fact_rows
+from palazzo.store.entity_rows import LATEST
+from palazzo.text.times import parse_as_of
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class KgTimelineRequest:
-    """The entity; without one, the timeline covers all entities."""
-
-    entity: Annotated[str | None, About("Only facts about this entity.", positional=True)] = None
-    known_at: Annotated[
-        str | None, About("Show what was recorded as true at this time instead of now.", metavar="WHEN")
-    ] = None
-    wing: Annotated[
-        str | None, About("Facts of this wing and facts that hold everywhere. Default: the project's wing.")
-    ] = None
-    limit: Annotated[int, About("Maximum number of facts.")] = 100
-    offset: Annotated[int, About("Number of facts to skip.")] = 0
-    everywhere: Annotated[bool, About("Show facts of all wings.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class KgTimelineResult:
-    """Facts by start time, those with an unknown start first; `count` is the total number."""
-
-    entity: str | None
-    matched: MatchKind | None
-    known_at: str | None
-    timeline: tuple[FactView, ...]
-    count: int
-
-
 def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResult:
-    """Show facts in the order in which they began, including ended facts.
-
-    Inside a project: facts of the project, of the wing 'user', and facts that hold everywhere. Outside: all facts.
-    """
-    from palazzo.features.facts.fact_results import iso, moment, name_to_find, now_in, views
-    from palazzo.features.facts.fact_scope import scope_to_ask
-    from palazzo.features.facts.kg_query import check_limit
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store import fact_rows
-    from palazzo.store.entity_rows import LATEST
-    from palazzo.text.times import parse_as_of
-
+    """Show facts in the order in which they began, including ended facts."""
     check_limit(request.limit)
     if request.offset < 0:
         raise UsageError(f"--offset is {request.offset}; it must not be negative.")
@@ -77,13 +43,3 @@ def kg_timeline(context: Context, request: KgTimelineRequest) -> KgTimelineResul
             views(beliefs, page, now),
             len(in_scope),
         )
-
-
-OPERATION = Operation(
-    "kg_timeline",
-    KgTimelineRequest,
-    KgTimelineResult,
-    kg_timeline,
-    scope="read",
-    examples=("palazzo kg timeline", "palazzo kg timeline api --limit 20"),
-)

@@ -9,8 +9,7 @@ from palazzo.features.screen import INDENT
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.features.facts.kg_accept import KgAcceptResult
-    from palazzo.features.facts.kg_suggest import KgSuggestResult
+    from palazzo.features.facts.contract import KgAcceptResult, KgSuggestResult
     from palazzo.features.screen import Screen
 
 

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from palazzo.features.facts.fact_results import FactView, ProvenanceView
-from palazzo.features.facts.kg_add import KgAddResult
-from palazzo.features.facts.kg_add_many import KgAddManyResult
-from palazzo.features.facts.kg_alias import KgAliasResult
-from palazzo.features.facts.kg_conflicts import ConflictView, KgConflictsResult, SideView
-from palazzo.features.facts.kg_dismiss import KgDismissResult
-from palazzo.features.facts.kg_end import KgEndResult
-from palazzo.features.facts.kg_merge import KgMergeResult
-from palazzo.features.facts.kg_predicate import KgPredicateResult, PredicateView
-from palazzo.features.facts.kg_query import KgQueryResult, QueriedFact
-from palazzo.features.facts.kg_stats import KgStatsResult
-from palazzo.features.facts.kg_supersede import KgSupersedeResult
-from palazzo.features.facts.kg_timeline import KgTimelineResult
-from palazzo.features.facts.kg_unmerge import KgUnmergeResult
+from palazzo.features.facts.contract import (
+    ConflictView,
+    KgAddManyResult,
+    KgAddResult,
+    KgAliasResult,
+    KgConflictsResult,
+    KgDismissResult,
+    KgEndResult,
+    KgMergeResult,
+    KgPredicateResult,
+    KgQueryResult,
+    KgStatsResult,
+    KgSupersedeResult,
+    KgTimelineResult,
+    KgUnmergeResult,
+    PredicateView,
+    QueriedFact,
+    SideView,
+)
+from palazzo.features.facts.fact_view import format_period
 from palazzo.features.screen import INDENT, Part, Screen
+from palazzo.operations.shared_views import FactView
 from palazzo.text.count_phrases import count_noun
 
-_MIDNIGHT = "T00:00:00Z"
 _BETTER = {"valid_from": "an earlier start", "confidence": "more confidence", "provenance": "an additional source"}
 _MOST_LISTED = 10
 
@@ -183,27 +189,6 @@ def kg_predicate(screen: Screen, result: KgPredicateResult) -> None:
     conflicts_found(screen, result.conflicts)
 
 
-def fact(screen: Screen, uid: str, versions: Sequence[FactView]) -> None:
-    """Show a fact in full: its current and former versions, and their sources."""
-    last = versions[-1]
-    screen.say((f"fact {uid}", "bold"))
-    details = [
-        ("says", f"{last.subject} {last.predicate} {last.object}"),
-        ("holds in", f"wing {last.scope}" if last.scope else "every wing"),
-        ("held", format_period(last) or "start unknown"),
-        ("confidence", f"{last.confidence:g}"),
-        ("superseded by", last.superseded_by or ""),
-        *(("stated by", _stated_by(entry)) for entry in last.provenance),
-        *(("cites", file) for file in dict.fromkeys(file for entry in last.provenance for file in entry.anchors)),
-    ]
-    screen.table(("", ""), [((name, "dim"), value) for name, value in details if value])
-    screen.gap()
-    rows = [
-        (entry.recorded_at, entry.retired_at or "", format_period(entry), f"{entry.confidence:g}") for entry in versions
-    ]
-    screen.table(("recorded", "retired", "held", "confidence"), rows, right=(3,))
-
-
 # --- parts -------------------------------------------------------------------------------------------------
 
 
@@ -217,32 +202,6 @@ def facts(screen: Screen, fact_views: Iterable[FactView]) -> None:
         rows.append(((f"{INDENT}{fact.id}", "dim"), (_aside(fact), "dim")))
     if rows:
         screen.table(("", ""), rows)
-
-
-def format_period(fact: FactView) -> str:
-    """Return when a fact held, up to its last day, not the first day after it."""
-    start, end = day_of(fact.valid_from), last_day_of(fact.valid_to)
-    if fact.valid_from and fact.valid_to:
-        return f"on {start}" if start == end else f"{start} to {end}"
-    if fact.valid_from:
-        return f"since {start}"
-    return f"until {end}" if fact.valid_to else ""
-
-
-def day_of(moment: str | None) -> str:
-    """Return a time in short form: only the date if it is midnight."""
-    if moment is None:
-        return ""
-    return moment.removesuffix(_MIDNIGHT) if moment.endswith(_MIDNIGHT) else f"{moment[:16].replace('T', ' ')}"
-
-
-def last_day_of(moment: str | None) -> str:
-    """Return an end time in short form: the day before if it is midnight."""
-    from datetime import date, timedelta
-
-    if moment is None or not moment.endswith(_MIDNIGHT):
-        return day_of(moment)
-    return (date.fromisoformat(moment[:10]) - timedelta(days=1)).isoformat()
 
 
 def found_as(screen: Screen, entity: str, match_kind: str | None) -> None:
@@ -267,15 +226,6 @@ def conflicts_found(screen: Screen, conflicts: Sequence[str]) -> None:
     """Say that there are conflicts."""
     if conflicts:
         screen.say((f"This conflicts with existing records ({len(conflicts):,}): palazzo kg conflicts", "yellow"))
-
-
-def _stated_by(provenance: ProvenanceView) -> str:
-    from palazzo.features.branches.branch_labels import shown_name
-
-    branch_text = f"on {shown_name(provenance.branch)}" if provenance.branch else ""
-    return ", ".join(
-        filter(None, (provenance.stated_by, f"in {provenance.item}" if provenance.item else "", branch_text))
-    )
 
 
 def _aside(fact: FactView) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from palazzo.features.hooks.hook_answers import HookCall
     from palazzo.model import Drawer, Micros
 
-_CAPTURE_KINDS = ("exchange", "message", "tool", "attachment")
+_CAPTURE_KINDS = ("exchange", "message", "tool", "attachment", "reasoning")
 """Kinds of drawers that were captured, not written deliberately."""
 
 

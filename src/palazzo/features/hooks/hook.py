@@ -10,16 +10,15 @@ import hashlib
 import importlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from palazzo.features.hooks import hook_notices, late_starts
+from palazzo.features.hooks.contract import HookRequest, HookResult
 from palazzo.features.hooks.hook_answers import HANDED_OVER, SILENCE, HookAnswer, HookCall
 from palazzo.injection import session_dedup
 from palazzo.injection.entry_text import render_entries
-from palazzo.injection.hook_events import Beginning, Event, HookEvent, ToolKind, ToolUse
-from palazzo.operations.operation import About, Operation
+from palazzo.injection.hook_events import Event, HookEvent, ToolUse
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -52,53 +51,6 @@ our hooks.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A tool call, as the host reports it."""
-
-    name: str
-    kind: ToolKind = "other"
-    given: dict[str, Any] = field(default_factory=dict)
-    output: str = ""
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HookRequest:
-    """An event in a session of a host. Fields that the host does not report are empty."""
-
-    host: Annotated[str, About("The program that runs the agent.")]
-    event: Annotated[Event, About("What happened.")]
-    session: Annotated[str, About("The session id of the host.")]
-    cwd: Annotated[str, About("The working directory.")] = ""
-    transcript: Annotated[str, About("The session's transcript file.")] = ""
-    beginning: Annotated[Beginning, About("How the session begins.")] = "startup"
-    prompt: Annotated[str, About("The person's prompt.")] = ""
-    tool: Annotated[ToolCall | None, About("The tool call.")] = None
-    agent: Annotated[str, About("The sub-agent's id.")] = ""
-    agent_kind: Annotated[str, About("The kind of sub-agent.")] = ""
-    last_message: Annotated[str, About("The agent's last message.")] = ""
-    trigger: Annotated[str, About("What triggered the event.")] = ""
-    asked: Annotated[bool, About("The session continues because a hook asked for it.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class HookResult:
-    """The answer: text for the agent, a reason for one more turn, a line for the person, and why, in our own words.
-
-    Transcripts to read `again` a little later may not be completely written yet. `checkpoint` is the agent whose diary
-    then gets a summary of the session. `unread` is for the log: why a transcript was not read.
-    """
-
-    inject: str = ""
-    ask: str = ""
-    tell: str = ""
-    reason: str = ""
-    again: tuple[Path, ...] = ()
-    checkpoint: str = ""
-    unread: str = ""
-
-
 def hook(context: Context, request: HookRequest) -> HookResult:
     """Return the text or the request for an agent at this moment of its session; usually nothing."""
     if context.is_off or not context.settings.flag(f"events.{request.event}"):
@@ -110,9 +62,21 @@ def hook(context: Context, request: HookRequest) -> HookResult:
     began = time.perf_counter()
     hook_event = _build_event(request)
     late = late_starts.take(context, hook_event.host, hook_event.session) if hook_event.event == "prompt" else None
-    start = None if late is None else replace(hook_event, event="session-start", beginning=late)
+    if late is None:
+        return _answer_event(context, hook_event, None, began)
+    try:
+        return _answer_event(context, hook_event, replace(hook_event, event="session-start", beginning=late), began)
+    except BaseException:  # such as the end of the host's patience: the next prompt gets the orientation
+        late_starts.put_back(context, hook_event.host, hook_event.session, late)
+        raise
+
+
+def _answer_event(context: Context, hook_event: HookEvent, start: HookEvent | None, began: float) -> HookResult:
+    """Answer an event; a prompt that has no answer of its own gets the orientation of a `start` that had none."""
     session = _session(context, start or hook_event)
-    answer = _handler(request.event)(HookCall(context, hook_event, session))
+    call = HookCall(context, hook_event, session)
+    is_wanted = hook_event.takes_answer or hook_event.event in _CAPTURES
+    answer = _handler(hook_event.event)(call) if is_wanted else SILENCE
     if start is not None and not (answer.text or answer.entries) and context.settings.flag("events.session-start"):
         answer = _handler(start.event)(HookCall(context, start, session))
     return _build_result(context, hook_event, session, answer, began)
@@ -135,6 +99,7 @@ def _build_event(request: HookRequest) -> HookEvent:
         last_message=request.last_message,
         trigger=request.trigger,
         is_continuation=request.asked,
+        takes_answer=request.takes_answer,
     )
 
 
@@ -263,6 +228,3 @@ def _enter(
 def _select_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]:
     """Return the parts that the text names; parts that were left out for length may be injected another time."""
     return tuple(part for part in parts if part.kind == "other" or part.uid in text)
-
-
-OPERATION = Operation("hook", HookRequest, HookResult, hook, scope="admin")

@@ -41,7 +41,7 @@ def stop(call: HookCall) -> HookAnswer:
     pending_paths = _lags(call, path)
     if pending_paths and path is not None and _is_nearly_due(call, path):
         pending_paths = _caught_up(call, path)
-    reaction = _request_save(call, path) if call.session is not None else Reaction()
+    reaction = _request_save(call, path) if call.session is not None and call.hook_event.takes_answer else Reaction()
     return HookAnswer("a turn has ended", reaction=reaction, again=pending_paths, unread=_unread(call))
 
 

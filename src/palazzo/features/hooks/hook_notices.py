@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from palazzo.features.hooks.hook import HookRequest
+    from palazzo.features.hooks.contract import HookRequest
     from palazzo.operations.context import Context
     from palazzo.store.hook_sessions import HookSession
 

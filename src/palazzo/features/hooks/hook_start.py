@@ -13,7 +13,7 @@ from palazzo.security.fences import fence_text
 from palazzo.store.ledger import Part
 
 if TYPE_CHECKING:
-    from palazzo.features.wakeup.wake_up import Depth, WakeUpResult
+    from palazzo.features.wakeup.contract import Depth, WakeUpResult
 
 _BUDGETS = (None, 1_500, 900)
 """Token budgets: first that of the depth, then smaller ones if the text is still too long for a host."""
@@ -53,7 +53,8 @@ def build_orientation(call: HookCall, depth: Depth | None) -> HookAnswer:
 
 
 def _run_wake_up(call: HookCall, depth: Depth | None, budget: int | None) -> WakeUpResult:
-    from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+    from palazzo.features.wakeup.contract import WakeUpRequest
+    from palazzo.features.wakeup.wake_up import wake_up
 
     hook_event, session = call.hook_event, call.session
     name = f"{hook_event.host}:{hook_event.hearer}"

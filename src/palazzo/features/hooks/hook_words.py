@@ -27,7 +27,8 @@ def keep(call: HookCall) -> int:
     messages = [HookMessage("user", hook_event.prompt), HookMessage("assistant", hook_event.last_message)]
     if hook_event.session == NO_SESSION_ID or hook_event.agent or not any(message.text.strip() for message in messages):
         return 0
-    directory = Path(hook_event.cwd) if hook_event.cwd and Path(hook_event.cwd).is_absolute() else None
+    cwd = Path(hook_event.cwd or context.cwd)  # a host that names no directory starts its hooks in it
+    directory = cwd if cwd.is_absolute() else None
     if directory is not None and _is_excluded(call, directory):
         return 0
     database, place_finder = context.writing().database, context.place_finder

@@ -44,3 +44,11 @@ def take(context: Context, host: str, session: str) -> Beginning | None:
         aside.unlink()
     sources = [line[2] for line in lines if line[:2] == [host, session] and len(line) > 2]
     return _BEGINNINGS.get(sources[-1], "startup") if sources else None
+
+
+def put_back(context: Context, host: str, session: str, beginning: Beginning) -> None:
+    """Note again what `take` returned, since the prompt was not answered."""
+    with contextlib.suppress(OSError):
+        offline_hook.append(
+            offline_hook.late_file(str(context.palace_path), context.variables), (host, session, beginning)
+        )

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from palazzo.client import offline_hook
 
 if TYPE_CHECKING:
-    from palazzo.features.hooks.hook import HookRequest
+    from palazzo.features.hooks.contract import HookRequest
 
 CAPTURES = offline_hook.CAPTURES
 """Events after which a transcript has new content, by our names and by the hosts'."""
@@ -39,7 +39,10 @@ class Pointer:
 
 
 def leave(palace: Path, request: HookRequest, variables: Mapping[str, str]) -> None:
-    """Add a pointer to the transcript that a request's hook could not capture."""
+    """Note what a request's hook could not do: a pointer to the transcript to capture, or a session to orient."""
+    if request.event == "session-start":
+        beginning: dict[str, object] = {"session": request.session, "source": request.beginning}
+        offline_hook.leave_beginning(str(palace), request.host, beginning, variables)
     if request.event in CAPTURES:
         fields: dict[str, object] = {"session": request.session, "transcript": request.transcript}
         offline_hook.leave_pointer(str(palace), request.host, request.event, fields, variables)

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 _PATIENCE = 15.0
 """Seconds to wait for one answer; the first start of a program takes two or three."""
+SLOW = "does not finish"
+"""What is said of a program that takes longer: the machine may be busy, and the settings may be right."""
 _DIRECTORY_VARIABLES = (
     "HOME",
     "USERPROFILE",
@@ -36,7 +38,7 @@ def run(command: list[str], standard_input: str, variables: Mapping[str, str], c
             timeout=_PATIENCE,
         )
     except subprocess.TimeoutExpired:
-        return f"does not finish within {_PATIENCE:.0f} seconds"
+        return f"{SLOW} within {_PATIENCE:.0f} seconds"
     except OSError as error:
         return f"cannot be started ({error.strerror})"
     if process.returncode:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from palazzo.errors import UsageError
-from palazzo.features.hosts.planned_file import PlannedFile
+from palazzo.hosts.install_plan import PlannedFile
 
 _BEGINNING = 1000
 """The bytes at the start of a file that must contain the mark."""

@@ -13,31 +13,24 @@ import shlex
 import shutil
 import sys
 import tempfile
-import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from palazzo.client import rpc
-from palazzo.features.hosts import (
-    entry_matcher,
-    host_files,
-    host_programs,
-    host_settings,
-    install_opencode,
-    install_pi,
-    opencode_settings,
-)
-from palazzo.features.hosts.entry_matcher import Ours
-from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, OPENCODE, PI, PROGRAM, HostHooks
-from palazzo.features.hosts.host_settings import Handler
-from palazzo.features.hosts.install_codex import trust_keys
+from palazzo.client.hook_client import PLAIN_TEXT
+from palazzo.features.hosts import host_programs
+from palazzo.hosts import entry_matcher, host_registry
+from palazzo.hosts.entry_matcher import Ours
+from palazzo.hosts.hook_wiring import HostHooks
 from palazzo.injection.tool_names import NAMES
 
 if TYPE_CHECKING:
-    from palazzo.features.hosts.host_files import HostFiles
+    from palazzo.hosts.host_files import HostFiles
+    from palazzo.hosts.installer import Installer
     from palazzo.operations.context import Context
 
 _INIT_MESSAGES: tuple[dict[str, Any], ...] = (
@@ -75,7 +68,8 @@ class HostStatus:
     """The state of Palazzo's installation in one host.
 
     `scopes` are the places of its hooks (`user`, `project`, `plugin`), `programs` the commands that the hooks and the
-    MCP server start. `hooks` counts the events with our hook, out of `wired`. None means not tested.
+    MCP server start. `hooks` counts the events with our hook, out of `wired`. `instructions` says that a host with
+    nothing else reads our file of them. None means not tested.
     """
 
     host: str
@@ -90,11 +84,12 @@ class HostStatus:
     server_answers: bool | None = None
     trusted: bool | None = None
     troubles: tuple[Trouble, ...] = field(default=())
+    instructions: bool = False
 
     @property
     def is_wired(self) -> bool:
         """Return whether any entry of Palazzo is installed."""
-        return bool(self.scopes) or self.server
+        return bool(self.scopes) or self.server or self.instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ class _HostState:
 
     scopes: tuple[str, ...]
     lines: Mapping[tuple[str, ...], str]
-    """Command lines of our session-start hooks, by scope, with the command that writes each again."""
+    """Command lines of our hooks that are tried, with the command that writes each again."""
     events: frozenset[str]
     servers: Mapping[tuple[str, ...], str]
     programs: Mapping[str, str]
@@ -119,49 +114,54 @@ class _TrialResult(NamedTuple):
     troubles: Sequence[Trouble] = ()
 
 
-_TRUST_TROUBLE = Trouble(
-    "untrusted", "Codex does not run these hooks until you trust them", "start codex and type /hooks"
-)
+class _ServerTrials:
+    """Starts each MCP server once, however many hosts have the same command line: twenty at once would be slow."""
 
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self._lock = Lock()
+        self._futures: dict[tuple[str, ...], Future[str]] = {}
 
-INSPECTED_HOSTS = (
-    (CLAUDE_CODE, host_files.claude_code, "claude"),
-    (CODEX, host_files.codex, "codex"),
-    (OPENCODE, install_opencode.files_of, "opencode"),
-    (PI, install_pi.files_of, "pi"),
-)
-"""Each host's entries, the function that returns its files, and its program."""
+    def start(self, line: tuple[str, ...], pool: ThreadPoolExecutor) -> Future[str]:
+        """Return the future of what is wrong with a server, or of an empty text."""
+        with self._lock:
+            if line not in self._futures:
+                self._futures[line] = pool.submit(_try_server, line, self._variables)
+            return self._futures[line]
 
 
 def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, ...]:
     """Return Palazzo's state in each installed host; without `try_out` nothing is started."""
     futures = []
+    trials = _ServerTrials(context.variables) if try_out else None
     with ThreadPoolExecutor() as pool:  # each waits for programs of its own
-        for host_spec, files_of, program in INSPECTED_HOSTS:
-            own = files_of(context.variables)
-            path = shutil.which(program, path=context.variables.get("PATH", ""))
+        for host, installer in host_registry.installers():
+            own = installer.files_of(context.variables, None)
+            path = shutil.which(host.program, path=context.variables.get("PATH", ""))
             if own.directory.is_dir() or path is not None:
-                project = files_of(context.variables, context.project_root)
-                futures.append(pool.submit(_of_host, context, host_spec, own, project, path, try_out))
+                project = installer.files_of(context.variables, context.project_root)
+                futures.append(pool.submit(_of_host, context, installer, own, project, path, trials))
     return tuple(future.result() for future in futures)
 
 
 def _of_host(
-    context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, path: str | None, try_out: bool
+    context: Context,
+    installer: Installer,
+    own: HostFiles,
+    project: HostFiles,
+    path: str | None,
+    trials: _ServerTrials | None,
 ) -> HostStatus:
-    host_state = _read(context, host_spec, own, project)
+    host_spec = installer.wiring
+    host_state = _read(context, installer, own, project)
     hook_names = [hook.name for hook in host_spec.hooks if not hook.optional]
-    is_trusted = (
-        _has_codex_trust(own, host_state.scopes)
-        if host_spec is CODEX and {"user", "plugin"} & {*host_state.scopes}
-        else None
-    )
-    trial = _tried_out(context, host_spec, host_state, path) if try_out else _not_tried(context, host_state)
+    is_trusted = installer.is_trusted(own, host_state.scopes)
+    trial = _tried_out(context, host_spec, host_state, path, trials) if trials else _not_tried(context, host_state)
     troubles = (
         *host_state.troubles,
         *_gaps(context, host_spec, host_state, [name for name in hook_names if name not in host_state.events]),
-        *_of_its_kind(context, host_spec, own, project, host_state),
-        *(() if is_trusted is not False else (_TRUST_TROUBLE,)),
+        *_of_its_kind(context, installer, own, project, host_state),
+        *(() if is_trusted is not False else (_untrusted(installer),)),
         *trial.troubles,
     )
     return HostStatus(
@@ -177,6 +177,7 @@ def _of_host(
         trial.server_answers,
         is_trusted,
         troubles,
+        installer.has_instructions(own),
     )
 
 
@@ -195,32 +196,27 @@ def _gaps(context: Context, host_spec: HostHooks, host_state: _HostState, missin
 
 
 def _of_its_kind(
-    context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles, host_state: _HostState
+    context: Context, installer: Installer, own: HostFiles, project: HostFiles, host_state: _HostState
 ) -> Iterator[Trouble]:
-    """Yield troubles that only this host can have."""
-    if host_spec is OPENCODE:
-        for scope, wrong in install_opencode.find_outdated_plugins(own, project):
-            yield Trouble("incomplete", wrong, make_reinstall_command(context, host_spec, scope) if scope else _REPAIR)
-    elif host_spec is PI:
-        for is_whole, wrong in install_pi.find_outdated_extension(own):
-            yield Trouble(
-                "incomplete", wrong, _make_mend_command(context, host_spec, host_state) if is_whole else _REPAIR
-            )
-    elif len(host_state.scopes) > 1:
+    """Yield troubles that not every host can have."""
+    host_spec = installer.wiring
+    if installer.runs_twice and len(host_state.scopes) > 1:
         duplicate_scope = "project" if "project" in host_state.scopes else "user"
         yield Trouble(
             "twice",
             f"hooks are installed in {' and '.join(host_state.scopes)}: each runs twice",
             _at(context, duplicate_scope, f"palazzo uninstall {host_spec.host} --{duplicate_scope}"),
         )
-    if host_spec is CLAUDE_CODE:
-        settings = host_files.text_of(own.hooks)
-        line = entry_matcher.status_line(host_settings.setting(settings, "statusLine"))
-        if line is not None and not _is_there(context, line.program[0]):
-            why = f"the status line starts {line.program_text}, which does not exist"
-            yield Trouble("silent", why, make_reinstall_command(context, host_spec, "user"))
-        if host_settings.setting(settings, "disableAllHooks") is True:
-            yield Trouble("off", f"`disableAllHooks` is true in {own.hooks}", "set it to false there")
+    for finding in installer.findings(context.variables, own, project):
+        mend = finding.mend or _REPAIR
+        if finding.scope:
+            mend = make_reinstall_command(context, host_spec, finding.scope)
+        yield Trouble(finding.kind, finding.detail, mend)
+
+
+def _untrusted(installer: Installer) -> Trouble:
+    detail = f"{installer.wiring.title} does not run these hooks until you trust them"
+    return Trouble("untrusted", detail, installer.trust_step)
 
 
 def _make_mend_command(context: Context, host_spec: HostHooks, host_state: _HostState) -> str:
@@ -245,30 +241,45 @@ def _not_tried(context: Context, host_state: _HostState) -> _TrialResult:
     return _TrialResult(troubles=[Trouble("silent", why.format(program), mend) for program, mend in missing_programs])
 
 
-def _tried_out(context: Context, host_spec: HostHooks, host_state: _HostState, path: str | None) -> _TrialResult:
+def _tried_out(
+    context: Context, host_spec: HostHooks, host_state: _HostState, path: str | None, trials: _ServerTrials
+) -> _TrialResult:
     """Start all wired programs at once, as the host would, and report those that do not answer."""
     with ThreadPoolExecutor() as pool:
         version = pool.submit(host_programs.read_version, path, context.variables)
         hooks = [pool.submit(_try_hook, host_spec, line, context.variables) for line in host_state.lines]
-        servers = [pool.submit(_try_server, line, context.variables) for line in host_state.servers]
+        servers = [trials.start(line, pool) for line in host_state.servers]
     answers, serves = ([future.result() for future in futures] for futures in (hooks, servers))
     mends = (*host_state.lines.values(), *host_state.servers.values())
     return _TrialResult(
         version.result(),
         not any(answers) if answers else None,
         not any(serves) if serves else None,
-        [Trouble("silent", why, mend) for why, mend in zip((*answers, *serves), mends, strict=True) if why],
+        [
+            Trouble("silent", why, _fix_of(why, mend))
+            for why, mend in zip((*answers, *serves), mends, strict=True)
+            if why
+        ],
     )
+
+
+def _fix_of(why: str, mend: str) -> str:
+    """Return what to do about a program that does not answer: writing the entries again makes none faster."""
+    return "palazzo doctor, when the machine is less busy" if host_programs.SLOW in why else mend
 
 
 # --- reading -----------------------------------------------------------------------------------------------
 
 
-def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostFiles) -> _HostState:
+def _read(context: Context, installer: Installer, own: HostFiles, project: HostFiles) -> _HostState:
+    host_spec = installer.wiring
     scopes, events = list[str](), set[str]()
     lines, servers = dict[tuple[str, ...], str](), dict[tuple[str, ...], str]()
     programs, palaces = dict[str, str](), dict[tuple[str, str], None]()
     troubles: list[Trouble] = []
+    tried_events = {"session-start", "SessionStart"}
+    if not any(hook.event == "session-start" for hook in host_spec.hooks):
+        tried_events = {hook.event for hook in host_spec.hooks[:1]}
 
     def note(launch: Ours, mend: str) -> None:
         programs.setdefault(launch.program_text, mend)
@@ -278,30 +289,27 @@ def _read(context: Context, host_spec: HostHooks, own: HostFiles, project: HostF
         if scope == "project" and files.hooks == own.hooks:
             continue
         reinstall_command = make_reinstall_command(context, host_spec, scope)
-        ours = _read_entries(files.hooks, _hooks_of(host_spec), troubles)
+        hook_files = installer.hook_files(files)
+        ours = [pair for path in hook_files for pair in _read_entries(path, installer.our_hooks, troubles)]
         read = [(handler, launch) for handler, launch in ours if handler.is_read]
         if read:
             scopes.append(scope)
             events |= {handler.event for handler, _ in read}
         for handler, launch in read:
             note(launch, reinstall_command)
-            if launch.asks[2] in ("session-start", "SessionStart"):
+            if launch.asks[2] in tried_events:
                 lines.setdefault(_line(handler.value), reinstall_command)
-            if host_spec is PI:  # its extension starts the server itself
+            if installer.starts_server:
                 servers.setdefault((*launch.program, "mcp", *launch.options), reinstall_command)
-        for name, entry in _read_entries(files.servers, servers_of(host_spec), troubles):
+        for name, entry in _read_entries(files.servers, installer.servers, troubles):
             if (launch := entry_matcher.server(entry)) is not None:
-                mend = f"change '{name}' in {files.servers}" if host_spec is PI else reinstall_command
+                mend = f"change '{name}' in {files.servers}" if installer.starts_server else reinstall_command
                 servers.setdefault(tuple(entry_matcher.words(entry)), mend)
                 note(launch, mend)
     for palace_path, mend in sorted(palaces):
         if palace_path != str(context.palace_path):
             troubles.append(Trouble("other-palace", f"the installed entry uses another palace: {palace_path}", mend))
-    if host_spec is CLAUDE_CODE:
-        has_plugin = any(host_settings.has_plugin(host_files.text_of(path)) for path in (own.hooks, project.hooks))
-    else:
-        has_plugin = host_spec is CODEX and host_settings.has_toml_plugin(host_files.text_of(own.servers))
-    if has_plugin:
+    if installer.has_plugin(own, project):
         scopes.append("plugin")
     return _HostState(
         tuple(scopes),
@@ -330,25 +338,6 @@ def _palace(launch: Ours, context: Context) -> str:
     return rpc.chosen_palace(palace_option, context.variables, str(context.cwd))
 
 
-def _hooks_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[Handler, Ours]]]:
-    if host_spec is OPENCODE:
-        return install_opencode.our_plugin
-    if host_spec is PI:
-        return install_pi.our_extension
-    return lambda text: host_settings.our_hooks(text, host_spec.host)
-
-
-def servers_of(host_spec: HostHooks) -> Callable[[str], Sequence[tuple[str, Any]]]:
-    """Return the function that reads the name and entry of each MCP server from the text of a host's settings."""
-    if host_spec is OPENCODE:
-        return opencode_settings.servers
-    if host_spec is PI:
-        return install_pi.servers
-    if host_spec is CODEX:
-        return host_settings.toml_servers
-    return lambda text: [(name, entry) for _, name, entry in host_settings.servers(text)]
-
-
 def _read_entries(path: Path, read: Callable[[str], Sequence[Any]], troubles: list[Trouble]) -> Sequence[Any]:
     """Return what is read from a file; empty if it does not exist, and with a trouble if it cannot be parsed."""
     try:
@@ -360,26 +349,6 @@ def _read_entries(path: Path, read: Callable[[str], Sequence[Any]], troubles: li
     except (OSError, ValueError) as error:
         troubles.append(Trouble("unreadable", f"{path} cannot be read: {error}", f"mend {path}"))
         return []
-
-
-def _has_codex_trust(own: HostFiles, scopes: Collection[str]) -> bool:
-    """Return whether Codex stores that the person trusts each of our hooks in its current form.
-
-    For a plugin Codex stores a hash of the whole plugin, which only Codex can compare; then return whether its hooks
-    were ever trusted.
-    """
-    try:
-        trust_state = tomllib.loads(own.servers.read_bytes().decode("utf-8-sig")).get("hooks", {}).get("state", {})
-    except (OSError, ValueError, AttributeError):
-        return False
-    of_plugin = [entry for key, entry in trust_state.items() if key.startswith(f"{PROGRAM}@") and ":hooks/" in key]
-    if "plugin" in scopes and not any(isinstance(entry, dict) and entry.get("trusted_hash") for entry in of_plugin):
-        return False
-    ours = trust_keys(own.hooks) if "user" in scopes else {}
-    return all(
-        isinstance(trust_state.get(key), dict) and trust_state[key].get("trusted_hash") == digest
-        for key, digest in ours.items()
-    )
 
 
 def _line(handler: Mapping[str, Any]) -> tuple[str, ...]:
@@ -401,10 +370,10 @@ def _try_hook(host_spec: HostHooks, line: Sequence[str], variables: Mapping[str,
     if isinstance(answer, str):
         return f"the hook {answer}"
     try:
-        is_object = isinstance(json.loads(answer), dict)
+        is_readable = not answer if host_spec.host in PLAIN_TEXT else isinstance(json.loads(answer), dict)
     except ValueError:
-        is_object = False
-    return "" if is_object else f"the hook's answer cannot be read by {host_spec.title}"
+        is_readable = False
+    return "" if is_readable else f"the hook's answer cannot be read by {host_spec.title}"
 
 
 def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:

@@ -5,22 +5,16 @@ Hosts' slash commands and skills print them, and the prompts of the MCP server c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
+from palazzo.features.hosts.contract import InstructionsName, InstructionsRequest, InstructionsResult
 from palazzo.features.hosts.instruction_prompts import OWN_NAMES, PROMPTS, render_prompt
 from palazzo.injection import tool_names
-from palazzo.operations.operation import About, Operation
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
-Name = Literal[
-    "help", "init", "search", "mine", "status", "remember", "diary", "doctor",
-    "recall", "save_session", "what_do_we_know_about",
-]  # fmt: skip
-ToolNames = Literal["palazzo", "mempalace", "shodh"]
 _TEXTS = Path(__file__).parent / "instruction_texts"
 _PLACEHOLDERS = (
     *("search", "wake_up", "read", "remember", "diary_write", "diary_read", "kg_add", "kg_end", "check_duplicate"),
@@ -28,28 +22,8 @@ _PLACEHOLDERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionsRequest:
-    """The text, and the profile whose tool names it uses."""
-
-    name: Annotated[Name, About("The text to print.", positional=True)]
-    profile: Annotated[ToolNames, About("The profile whose tool names are used.")] = "palazzo"
-
-
-@dataclass(frozen=True, slots=True)
-class InstructionsResult:
-    """The text, in Markdown."""
-
-    name: str
-    text: str
-
-
 def instructions(context: Context, request: InstructionsRequest) -> InstructionsResult:
-    """Print a short text that tells an agent how to use the memory.
-
-    Slash commands and skills of hosts print it. `recall`, `save_session` and `what_do_we_know_about` are the texts of
-    the MCP server's prompts of the same names.
-    """
+    """Print a short text that tells an agent how to use the memory."""
     profile_names = tool_names.NAMES[request.profile]
     prompt = next((entry for entry in PROMPTS if entry.name == request.name), None)
     if prompt is not None:
@@ -65,13 +39,5 @@ def instructions(context: Context, request: InstructionsRequest) -> Instructions
     return InstructionsResult(request.name, text.replace("{others}", alternatives))
 
 
-NAMES: tuple[str, ...] = get_args(Name)
+NAMES: tuple[str, ...] = get_args(InstructionsName)
 """All names of instruction texts."""
-OPERATION = Operation(
-    "instructions",
-    InstructionsRequest,
-    InstructionsResult,
-    instructions,
-    scope="read",
-    examples=("palazzo instructions search",),
-)

@@ -15,13 +15,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from palazzo.features.hosts import entry_matcher, host_files, host_settings, install_mempalace
-from palazzo.features.hosts.entry_matcher import FORMER_MODULE
-from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, PI, PROGRAM, HostHooks
-from palazzo.features.hosts.install_state import INSPECTED_HOSTS, make_reinstall_command, servers_of
+from palazzo.features.hosts import install_mempalace
+from palazzo.features.hosts.install_state import make_reinstall_command
+from palazzo.hosts import entry_matcher, host_files, host_registry, host_settings
+from palazzo.hosts.entry_matcher import FORMER_MODULE
+from palazzo.hosts.hook_wiring import PROGRAM, HostHooks
 
 if TYPE_CHECKING:
-    from palazzo.features.hosts.host_files import HostFiles
+    from palazzo.hosts.host_files import HostFiles
+    from palazzo.hosts.installer import Installer
     from palazzo.operations.context import Context
 
 _FORMER_FILE = "palazzo/cli/mempalace.py"
@@ -49,9 +51,9 @@ def old_names(context: Context) -> list[OldName]:
 
 
 def _in_hosts(context: Context) -> Iterator[OldName]:
-    for host_spec, scope, files in _files(context):
-        command = make_reinstall_command(context, host_spec, scope)
-        for path, is_ours in _former_entries(host_spec, files):
+    for installer, scope, files in _files(context):
+        command = make_reinstall_command(context, installer.wiring, scope)
+        for path, is_ours in _former_entries(installer, files):
             yield OldName(FORMER_MODULE, str(path), command if is_ours else _by_hand(path))
 
 
@@ -59,23 +61,24 @@ def _by_hand(path: Path) -> str:
     return f"write {PROGRAM} instead of {FORMER_MODULE} in {path}"
 
 
-def _files(context: Context) -> Iterator[tuple[HostHooks, str, HostFiles]]:
+def _files(context: Context) -> Iterator[tuple[Installer, str, HostFiles]]:
     """Yield the files of each host, with their scope: the person's, then the project's."""
-    for host_spec, files_of, _ in INSPECTED_HOSTS:
-        own, project = files_of(context.variables), files_of(context.variables, context.project_root)
-        yield host_spec, "user", own
+    for _, installer in host_registry.installers():
+        own = installer.files_of(context.variables, None)
+        project = installer.files_of(context.variables, context.project_root)
+        yield installer, "user", own
         if project.hooks != own.hooks:
-            yield host_spec, "project", project
+            yield installer, "project", project
 
 
-def _former_entries(host_spec: HostHooks, files: HostFiles) -> Iterator[tuple[Path, bool]]:
+def _former_entries(installer: Installer, files: HostFiles) -> Iterator[tuple[Path, bool]]:
     """Yield the file of each entry that starts the former module, and whether `install` writes such an entry again."""
-    for handler in _entries(files.hooks, _handlers_of(host_spec)):
+    for handler in _entries(files.hooks, installer.handlers):
         if _starts_former_module(handler):
-            yield files.hooks, _is_our_handler(handler, host_spec)
-    for name, entry in _entries(files.servers, servers_of(host_spec)):
+            yield files.hooks, _is_our_handler(handler, installer.wiring)
+    for name, entry in _entries(files.servers, installer.servers):
         if _starts_former_module(entry):
-            yield files.servers, host_spec is not PI and host_settings.is_our_server(name, entry)
+            yield files.servers, not installer.starts_server and host_settings.is_our_server(name, entry)
 
 
 def _entries(path: Path, read: Callable[[str], Any]) -> list[Any]:
@@ -85,16 +88,6 @@ def _entries(path: Path, read: Callable[[str], Any]) -> list[Any]:
         return list(read(text)) if text else []
     except ValueError:
         return []
-
-
-def _handlers_of(host_spec: HostHooks) -> Callable[[str], list[Any]]:
-    """Return the function that reads a host's hooks and status line; the files of other hosts name no module."""
-    return _handlers if host_spec in (CLAUDE_CODE, CODEX) else lambda text: []
-
-
-def _handlers(text: str) -> list[Any]:
-    handlers = [handler.value for handler in host_settings.handlers(text)]
-    return [*handlers, host_settings.setting(text, "statusLine")]
 
 
 def _is_our_handler(handler: Any, host_spec: HostHooks) -> bool:
@@ -126,8 +119,8 @@ def _path_directories(context: Context) -> Iterator[Path]:
 
 def _server_directories(context: Context) -> Iterator[Path]:
     """Yield the directories of the programs that hosts start as MCP servers by an absolute path."""
-    for host_spec, _, files in _files(context):
-        for _, entry in _entries(files.servers, servers_of(host_spec)):
+    for installer, _, files in _files(context):
+        for _, entry in _entries(files.servers, installer.servers):
             words = entry_matcher.words(entry) if isinstance(entry, dict) else []
             if words and Path(words[0]).is_absolute():
                 yield Path(words[0]).parent

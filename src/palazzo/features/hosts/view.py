@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from palazzo.features.hosts.install import FileView, InstallResult
-from palazzo.features.hosts.instructions import InstructionsResult
-from palazzo.features.hosts.uninstall import UninstallResult
+from palazzo.features.hosts.contract import FileView, InstallResult, InstructionsResult, UninstallResult
 from palazzo.features.screen import Part, Screen
 
 _STATE_LABELS = {

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.errors import PalazzoError
+from palazzo.injection import usage_detection
+from palazzo.injection.usage_detection import DeliveredItem, words_given
 from palazzo.security.call_origin import SESSION
+from palazzo.store import anchors, hook_sessions, ledger, transcripts
 
 if TYPE_CHECKING:
-    from palazzo.injection.usage_detection import DeliveredItem
     from palazzo.model import Micros
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
@@ -46,9 +48,6 @@ def session_named(context: Context) -> str:
 
 def note_cited(context: Context, session: HookSession, text: str) -> None:
     """Record which injected entries the agent cites by id in its last message."""
-    from palazzo.injection import usage_detection
-    from palazzo.store import ledger
-
     if not usage_detection.names_ids(text):
         return
     with context.reading().database.snapshot() as connection:
@@ -59,8 +58,6 @@ def note_cited(context: Context, session: HookSession, text: str) -> None:
 
 def note_fetched(context: Context, uids: Iterable[str]) -> None:
     """Record that the caller's session, if known, read these entries in full; only injected ones count."""
-    from palazzo.store import hook_sessions, ledger
-
     session_id = session_named(context)
     if not session_id or not os.access(context.palace_path, os.W_OK):
         return
@@ -86,8 +83,6 @@ def note_captured(context: Context, uri: str, session: HookSession | None) -> No
 
     If no hook names the session, the transcript does.
     """
-    from palazzo.store import hook_sessions, ledger, transcripts
-
     with context.reading().database.snapshot() as connection:
         source = transcripts.session_source(connection, uri, session.session if session is not None else "")
         if source is None:
@@ -117,8 +112,6 @@ def _note(
     context: Context, session: HookSession, use_records: Sequence[_UseRecord], position: tuple[int, int] | None = None
 ) -> None:
     """Record uses, and up to which position a source has been scanned."""
-    from palazzo.store import ledger
-
     with context.writing().database.transaction() as connection:
         for use in use_records:
             ledger.note_use(connection, session.row, use.uid, use.kind, use.at)
@@ -136,8 +129,6 @@ def _uses(
     prompts: Sequence[TranscriptMessage],
 ) -> Iterator[_UseRecord]:
     """Yield the uses that messages show, of entries that had been injected by then, in the order of the messages."""
-    from palazzo.injection import usage_detection
-
     injected_items, since = _collect_injected_items(connection, injections)
     runs = {uid: usage_detection.runs(item.words) for uid, item in injected_items.items()}
     prompt_runs = frozenset(run for message in prompts for run in usage_detection.runs(message.text))
@@ -155,9 +146,6 @@ def _collect_injected_items(
     connection: Connection, injections: Sequence[Injection]
 ) -> tuple[dict[str, DeliveredItem], dict[str, Micros]]:
     """Return the entries that a session received, by id, and since when; for erased text, only the id."""
-    from palazzo.injection.usage_detection import DeliveredItem, words_given
-    from palazzo.store import anchors
-
     files = anchors.files_of(connection, (part.uid for injection in injections for part in injection.parts))
     injected_items: dict[str, DeliveredItem] = {}
     since: dict[str, Micros] = {}
@@ -177,8 +165,6 @@ def _used_in(
     runs: Mapping[str, frozenset[tuple[str, ...]]],
     prompt_runs: frozenset[tuple[str, ...]],
 ) -> Iterator[tuple[str, Use]]:
-    from palazzo.injection import usage_detection
-
     prose = message.text
     for part in sorted(message.parts, key=lambda part: -part.start):
         if part.kind != "tool_call":

@@ -9,7 +9,7 @@ from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
-    from palazzo.features.ledger.why import InjectionView, PartView, WhyResult
+    from palazzo.features.ledger.contract import InjectionView, PartView, WhyResult
 
 
 def why(screen: Screen, result: WhyResult) -> None:

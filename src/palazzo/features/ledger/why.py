@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import AmbiguousId, NotFound, UsageError
-from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
-from palazzo.store.ledger import PartKind, Use
+from palazzo.features.ledger.contract import InjectionView, PartView, UseView, WhyRequest, WhyResult
+from palazzo.store import hook_sessions, ledger
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -19,72 +17,8 @@ if TYPE_CHECKING:
 _MOST_CANDIDATES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class WhyRequest:
-    """The session."""
-
-    session: Annotated[str, About("The session id of the host, or an id prefix.", positional=True)]
-    host: Annotated[str | None, About("The host, if two hosts have a session with that id.")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class UseView:
-    """How the agent used an entry, and when: it fetched it whole, cited its id, or touched its file."""
-
-    how: Use
-    at: Micros
-
-
-@dataclass(frozen=True, slots=True)
-class PartView:
-    """An entry whose text an injection contains, by its full id, and how the agent used it.
-
-    `other` are the lines of an orientation; the id of a session among them is hashed.
-    """
-
-    id: str
-    kind: PartKind
-    used: tuple[UseView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InjectionView:
-    """One injection: the text exactly as the agent got it, and its SHA-256.
-
-    The text is null if an erase removed it, or if a hook answered without the service: then only ids are kept, no text.
-    `agent` is the sub-agent that got it.
-    """
-
-    at: Micros
-    event: str
-    reason: str
-    epoch: int
-    tokens: int
-    took_ms: float
-    text: str | None
-    sha256: str
-    erased: bool
-    parts: tuple[PartView, ...]
-    agent: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WhyResult:
-    """A session as the hooks recorded it, with everything that its agent received, in order."""
-
-    host: str
-    session: str
-    epoch: int
-    began_at: Micros
-    heard_at: Micros
-    injections: tuple[InjectionView, ...]
-
-
 def why(context: Context, request: WhyRequest) -> WhyResult:
-    """Show what hooks gave an agent in a session, when and why, byte for byte, and what the agent used of it.
-
-    Erased text is marked as erased. An agent's own searches are in its transcript, not here.
-    """
+    """Show what hooks gave an agent in a session, when and why, byte for byte, and what the agent used of it."""
     if not request.session.strip():
         raise UsageError("The session id is empty. 'palazzo why ID' takes the id that the host shows, or an id prefix.")
     with context.reading().database.snapshot() as connection:
@@ -101,8 +35,6 @@ def why(context: Context, request: WhyRequest) -> WhyResult:
 
 def _find_session(connection: Connection, request: WhyRequest) -> HookSession:
     """Return the session with that id, else the one with that id prefix."""
-    from palazzo.store import hook_sessions
-
     prefix = request.session.strip()
     matches = [
         hook_session
@@ -129,8 +61,6 @@ def _find_session(connection: Connection, request: WhyRequest) -> HookSession:
 
 def _list_injections(connection: Connection, session: HookSession) -> tuple[InjectionView, ...]:
     """Return what the session and its sub-agents were given, in order."""
-    from palazzo.store import hook_sessions, ledger
-
     views: list[tuple[int, InjectionView]] = []
     for hearer in hook_sessions.with_agents(connection, session):
         agent = hearer.session.removeprefix(session.session).removeprefix("/")
@@ -142,8 +72,6 @@ def _list_injections(connection: Connection, session: HookSession) -> tuple[Inje
 
 
 def _view(injection: Injection, used: dict[tuple[int, int], list[UseView]], agent: str) -> InjectionView:
-    from palazzo.store import ledger
-
     parts = (
         PartView(part.uid, part.kind, tuple(used.get((injection.row, n), ()))) for n, part in enumerate(injection.parts)
     )
@@ -160,13 +88,3 @@ def _view(injection: Injection, used: dict[tuple[int, int], list[UseView]], agen
         tuple(parts),
         agent,
     )
-
-
-OPERATION = Operation(
-    "why",
-    WhyRequest,
-    WhyResult,
-    why,
-    scope="read",
-    examples=("palazzo why 3f2a91",),
-)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from palazzo.features.mining.mine import FileView, MineResult
+from palazzo.features.mining.contract import FileView, MineResult
 from palazzo.features.screen import INDENT, Part, Screen, place
 from palazzo.text.count_phrases import count_noun, format_bytes
 

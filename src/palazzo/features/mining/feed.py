@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from palazzo.errors import NotFound, UsageError
-from palazzo.features.mining.mine import (
-    IGNORED_OPTIONS,
-    MineResult,
-    all_failed,
-    build_result_fields,
-    count_pending,
-    embed_now,
-    wing_named,
+from palazzo.features.mining.contract import (
+    FeedRequest,
+    FeedResult,
+    HistoryFed,
 )
+from palazzo.features.mining.mine import build_result_fields, count_pending, embed_now, wing_named
 from palazzo.features.service.background_process import start_embedding
-from palazzo.model import Micros
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.host_names import WITH_HISTORY
+from palazzo.hosts.host_histories import display, histories
+from palazzo.operations.arguments import moment
+from palazzo.operations.pause_state import pauses
 from palazzo.operations.watched_sources import excluded_directories
 from palazzo.settings import load
+from palazzo.sources.conversation_filter import SessionFilter
+from palazzo.sources.mining_report import MineRequest, merged
+from palazzo.sources.mining_run import mine as run
 from palazzo.text.count_phrases import agree, count_noun
 
 if TYPE_CHECKING:
+    from palazzo.hosts.host_histories import History
     from palazzo.operations.context import Context
-    from palazzo.sources.host_histories import History
-    from palazzo.sources.mining_report import MineProgress, MineReport, MineRequest, OnProgress
+    from palazzo.sources.mining_report import MineProgress, MineReport, OnProgress
 
 _BYTES_PER_SECOND = 3_000_000
 """The speed at which transcripts are archived and indexed on two cores, measured by `benchmarks/ingest.py`."""
@@ -35,67 +37,8 @@ _WORTH_TELLING = 5.0
 """The least expected duration, in seconds, that is announced to a person before the work starts."""
 
 
-HOST_NAMES = ("claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot", "continue", "aider")
-"""The hosts of `sources/host_histories`, which help and completion name without importing their readers."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedRequest:
-    """Which histories to read, and how much of them."""
-
-    hosts: Annotated[
-        tuple[str, ...],
-        About(f"Only these hosts: {', '.join(HOST_NAMES)}; default: all.", True, "HOST", values=HOST_NAMES),
-    ] = ()
-    since: Annotated[str | None, About("Only sessions continued since this time: a date, or an age such as 30d.")] = (
-        None
-    )
-    sessions: Annotated[
-        tuple[str, ...],
-        About("Only the session with this id or id prefix; may be given several times.", False, "--session", "ID"),
-    ] = ()
-    min_messages: Annotated[
-        int | None, About("Skip sessions with fewer messages. Default: the setting min_messages.")
-    ] = None
-    wing: Annotated[str | None, About("File everything in this wing instead of each project's own.")] = None
-    dry_run: Annotated[bool, About("Only show what exists and how much of it is new.")] = False
-    wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFed:
-    """One directory in which a host stores sessions: how many, their time range, and how much of it was new."""
-
-    host: str
-    path: str
-    shown_as: Annotated[str, PERSON_ONLY]
-    sessions: int
-    new: int
-    grown: int
-    unchanged: int
-    bytes: int
-    earliest: Micros | None
-    latest: Micros | None
-
-
-@dataclass(frozen=True, slots=True)
-class FeedResult(MineResult):
-    """What was read, in total and from each history."""
-
-    histories: tuple[HistoryFed, ...] = ()
-    estimate_s: Annotated[float, PERSON_ONLY] = 0.0
-    """The estimated seconds for reading the new content."""
-
-
 def feed(context: Context, request: FeedRequest) -> FeedResult:
-    """Find every agent's history on this machine and index what is new, byte for byte.
-
-    Covers Claude Code, Codex, opencode, pi, Gemini CLI, Copilot CLI, Continue and, in the current project, Aider.
-    Unchanged sessions are skipped; of a session that has grown, only the new part is read.
-    """
-    from palazzo.sources.mining_report import merged
-    from palazzo.sources.mining_run import mine as run
-
+    """Find every agent's history on this machine and index what is new, byte for byte."""
     began = time.monotonic()
     histories = _histories(context, request.hosts)
     wing = wing_named(context, request.wing)
@@ -135,20 +78,13 @@ def feed(context: Context, request: FeedRequest) -> FeedResult:
 
 
 def _histories(context: Context, hosts: tuple[str, ...]) -> tuple[History, ...]:
-    from palazzo.sources.host_histories import HOSTS, histories
-
     for host in hosts:
-        if host not in HOSTS:
-            raise UsageError(f"Palazzo does not read the host '{host}'; it reads {', '.join(HOSTS)}.")
+        if host not in WITH_HISTORY:
+            raise UsageError(f"Palazzo does not read the host '{host}'; it reads {', '.join(WITH_HISTORY)}.")
     return histories(context.variables, hosts, context.project_root)
 
 
 def _request(context: Context, request: FeedRequest, history: History, wing: str | None) -> MineRequest:
-    from palazzo.operations.arguments import moment
-    from palazzo.operations.pause_state import pauses
-    from palazzo.sources.conversation_filter import SessionFilter
-    from palazzo.sources.mining_report import MineRequest
-
     own = load(context.settings_file, None, context.variables)
     least = own.number("min_messages") if request.min_messages is None else request.min_messages
     return MineRequest(
@@ -192,8 +128,6 @@ def _relay(context: Context, history: History) -> OnProgress:
 
 
 def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[HistoryFed, ...]:
-    from palazzo.sources.host_histories import display
-
     return tuple(
         HistoryFed(
             history.host,
@@ -209,18 +143,3 @@ def _fed(context: Context, reports: Mapping[History, MineReport]) -> tuple[Histo
         )
         for history, report in reports.items()
     )
-
-
-OPERATION = Operation(
-    "feed",
-    FeedRequest,
-    FeedResult,
-    feed,
-    scope="admin",
-    view="feed_view:feed",
-    writes=True,
-    steps=True,
-    failed=all_failed,
-    ignored_options=IGNORED_OPTIONS,
-    examples=("palazzo feed", "palazzo feed claude-code codex --since 30d --dry-run"),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palazzo.features.mining.feed import FeedResult, HistoryFed
+from palazzo.features.mining.contract import FeedResult, HistoryFed
 from palazzo.features.mining.view import left_out, show_timing
 from palazzo.features.screen import Part, Screen
 from palazzo.model import Micros
@@ -24,7 +24,8 @@ def feed(screen: Screen, result: FeedResult) -> None:
         if changed:
             screen.say(f"Reading the {count_noun(changed, 'session')} would take about {_long(result.estimate_s)}.")
     elif not result.new and not result.grown:
-        screen.say("Everything had already been read.")
+        has_sessions = any(history.sessions for history in result.histories)
+        screen.say("Everything had already been read." if has_sessions else "There is nothing to read.")
     else:
         noise = f" (and {count_noun(result.noise, 'row')} kept but not searchable)" if result.noise else ""
         screen.say(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import NotFound, PalazzoError, UsageError
-from palazzo.features.mining.installed_hosts import HostFound, hosts_found
-from palazzo.operations.operation import About, Operation
+from palazzo.features.mining.contract import InitRequest, InitResult
+from palazzo.git.project_rooms import room_for_document
+from palazzo.hosts.installed_hosts import hosts_found
+from palazzo.security import known_palaces
+from palazzo.sources.discovery import Candidate, Rules, discover
 
 if TYPE_CHECKING:
     from palazzo.git.project_identity import ProjectIdentity
@@ -20,38 +23,8 @@ MOST_LOOKED_AT = 2000
 """The most documents from which rooms are derived; more documents add nothing and take time."""
 
 
-@dataclass(frozen=True, slots=True)
-class InitRequest:
-    """The project directory, and what to write."""
-
-    directory: Annotated[
-        Path, About("The project directory. Default: the working directory.", positional=True, option="DIR")
-    ] = Path()
-    yes: Annotated[bool, About("Ask nothing, and accept what was found.")] = False
-    new: Annotated[bool, About("Create an empty palace even if an earlier one is missing.")] = False
-    write_config: Annotated[bool, About("Also write palazzo.toml, with the wing and rooms, into the project.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class InitResult:
-    """The state of the palace and the project."""
-
-    palace: str
-    created: bool
-    project: str
-    root: str
-    branch: str
-    wing: str
-    rooms: tuple[str, ...]
-    hosts: tuple[HostFound, ...]
-    config: str | None
-
-
 def init(context: Context, request: InitRequest) -> InitResult:
-    """Create the palace, and detect this project's wing and rooms and the installed agents.
-
-    Nothing is written into the project unless you ask for it.
-    """
+    """Create the palace, and detect this project's wing and rooms and the installed agents."""
     directory = context.led_to(request.directory)
     if not directory.is_dir():
         raise NotFound(f"{directory} is not a directory.")
@@ -79,8 +52,6 @@ def init(context: Context, request: InitRequest) -> InitResult:
 
 
 def _forget_gone(context: Context) -> None:
-    from palazzo.security import known_palaces
-
     try:
         known_palaces.forget(context.palace_path, context.variables)
     except OSError as error:
@@ -89,11 +60,6 @@ def _forget_gone(context: Context) -> None:
 
 def _rooms(place_finder: Placer, project: ProjectIdentity) -> tuple[str, ...]:
     """Return the rooms that the project names, else those in which its documents would be filed."""
-    from itertools import islice
-
-    from palazzo.git.project_rooms import room_for_document
-    from palazzo.sources.discovery import Candidate, Rules, discover
-
     config = place_finder.config(project)
     if config.rooms:
         return tuple(room.name for room in config.rooms)
@@ -123,15 +89,3 @@ def _write_config(root: Path, wing: str, rooms: tuple[str, ...]) -> str:
     except OSError as error:
         raise PalazzoError(f"{path} cannot be written ({error.strerror}).") from error
     return str(path)
-
-
-OPERATION = Operation(
-    "init",
-    InitRequest,
-    InitResult,
-    init,
-    scope="admin",
-    writes=True,
-    steps=True,
-    examples=("palazzo init", "palazzo init ~/src/shop --write-config"),
-)

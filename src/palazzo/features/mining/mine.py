@@ -4,135 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import EmbedderUnavailable
+from palazzo.features.mining.contract import FailedFile, FileView, MineFilesRequest, MineResult, SkippedFile
 from palazzo.features.service.background_process import EMBEDDING_ACTIVITY, note_success, start_embedding
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.git.git_authors import commit_authors
+from palazzo.git.project_identity import project_root
+from palazzo.operations.arguments import moment, place_name, where_it_leads
 from palazzo.operations.watched_sources import excluded_directories
 from palazzo.settings import load
+from palazzo.sources import git_history
+from palazzo.sources.conversation_filter import SessionFilter
+from palazzo.sources.discovery import existing
+from palazzo.sources.mining_report import MineRequest
+from palazzo.sources.mining_run import mine as run
+from palazzo.sources.source_places import Placer
+from palazzo.store import vector_rows
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.sources.mining_report import MineProgress, MineReport, MineRequest, OnProgress
-
-
-@dataclass(frozen=True, slots=True)
-class MineFilesRequest:
-    """The paths to read, and the options."""
-
-    paths: Annotated[tuple[Path, ...], About("Files and directories.", positional=True, option="PATH")]
-    mode: Annotated[
-        Literal["auto", "docs", "all", "convos"],
-        About("Documents only, code too, or conversations only; auto decides by content."),
-    ] = "auto"
-    wing: Annotated[str | None, About("File everything in this wing instead of each project's own.")] = None
-    room: Annotated[str | None, About("File everything in this room.")] = None
-    include: Annotated[
-        tuple[str, ...], About("Read only files that match; may be given several times.", metavar="GLOB")
-    ] = ()
-    exclude: Annotated[
-        tuple[str, ...], About("Leave out files that match; may be given several times.", metavar="GLOB")
-    ] = ()
-    gitignore: Annotated[bool, About("Obey ignore files.", negated_help="Also read what ignore files leave out.")] = (
-        True
-    )
-    since: Annotated[
-        str | None, About("Only conversations continued since this time: a date, or an age such as 30d.")
-    ] = None
-    sessions: Annotated[
-        tuple[str, ...],
-        About("Only the conversation with this id; may be given several times.", False, "--session", "ID"),
-    ] = ()
-    min_messages: Annotated[int | None, About("Skip conversations with fewer messages.")] = None
-    dry_run: Annotated[bool, About("Only show what would be read.")] = False
-    wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedFile:
-    """A file that was skipped, and the reason."""
-
-    uri: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class FailedFile:
-    """A file that could not be read to the end."""
-
-    uri: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class FileView:
-    """A file of a dry run, and what an actual run would do with it.
-
-    `bytes` is null for a directory that is skipped. A document is one source, and so is each conversation: the counts
-    say how many are new, grown or unchanged. `reason` says why the file is skipped, or why it cannot be read.
-    """
-
-    uri: str
-    group: Literal["document", "transcript", "export", "skipped", "failed"]
-    bytes: int | None
-    new: int
-    grown: int
-    unchanged: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class MineResult:
-    """The result of reading sources."""
-
-    sources: int
-    new: int
-    grown: int
-    unchanged: int
-    skipped: tuple[SkippedFile, ...]
-    items: int
-    drawers: int
-    failed: tuple[FailedFile, ...]
-    took_s: float
-    rows: int = 0
-    noise: int = 0
-    repeated: int = 0
-    unreadable: int = 0
-    """Each of the `rows` that were read is an item, noise (archived and never searched), repeated (archived before), or
-    unreadable (archived byte for byte, and listed in `skipped`).
-    """
-    left_out: int = 0
-    taken_back: int = 0
-    """Documents that a rule now excludes, which are retired until the rule is removed, and documents whose rule was
-    removed.
-    """
-    unread: tuple[SkippedFile, ...] = ()
-    """The given paths from which nothing was read, and why."""
-    files: tuple[FileView, ...] = ()
-    """All files of a dry run."""
-    embedding_s: float = 0.0
-    """The seconds of `took_s` that computing vectors took."""
-    wings: Annotated[tuple[str, ...], PERSON_ONLY] = ()
-    dry_run: Annotated[bool, PERSON_ONLY] = False
-    pending: Annotated[int, PERSON_ONLY] = 0
-    """Passages that do not have a vector yet."""
-    note: Annotated[str, PERSON_ONLY] = ""
+    from palazzo.sources.mining_report import MineProgress, MineReport, OnProgress
+    from palazzo.store.database import Database
 
 
 def mine(context: Context, request: MineFilesRequest) -> MineResult:
-    """Index files and transcripts, byte for byte. Unchanged files are skipped.
-
-    In a project, only its documentation is read; transcripts are read wherever they are. Keyword search finds the text
-    at once, search by meaning as soon as its vectors are computed.
-    """
-    from palazzo.git.git_authors import commit_authors
-    from palazzo.sources.discovery import existing
-    from palazzo.sources.mining_run import mine as run
-
+    """Index files and transcripts, byte for byte. Unchanged files are skipped."""
     mine_request = _request(context, request)
     if request.mode == "docs" and mine_request.wanted.chooses:
         context.notice(
@@ -140,14 +38,14 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
         )
     if request.dry_run:
         database = context.reading().database if context.has_palace else None
-        return MineResult(
-            **build_result_fields(run(database, lambda: context.now, mine_request, relay(context))), dry_run=True
-        )
+        fields = build_result_fields(run(database, lambda: context.now, mine_request, relay(context)))
+        return MineResult(**fields, commits=_mine_git(context, request, mine_request, database), dry_run=True)
     for path in mine_request.paths:
         existing(path)  # before a palace is made for what is not there
     palace = context.writing()
     try:
         report = run(palace.database, palace.clock, mine_request, relay(context))
+        commits = _mine_git(context, request, mine_request, palace.database)
         if context.settings.flag("entities"):
             palace.know_people(name for path in mine_request.paths if path.is_dir() for name in commit_authors(path))
         note, seconds = embed_now(context) if request.wait else ("", 0.0)
@@ -155,14 +53,28 @@ def mine(context: Context, request: MineFilesRequest) -> MineResult:
         if not request.wait:
             start_embedding(context)
     fields = build_result_fields(report, embedding_s=seconds)
-    return MineResult(**fields, pending=count_pending(context), note=note)
+    return MineResult(
+        **fields, commits=commits, pending=count_pending(context), note=note, directories=report.directories
+    )
+
+
+def _mine_git(context: Context, request: MineFilesRequest, mine_request: MineRequest, database: Database | None) -> int:
+    """Archive the history of each directory's repository, if that was requested; return how much of it is new."""
+    if not request.git:
+        return 0
+    placer = Placer(database, mine_request.wing, mine_request.room)
+    count = 0
+    for path in mine_request.paths:
+        root = project_root(path if path.is_dir() else path.parent)
+        report = git_history.mine_git(database, root, placer, mine_request.room, context.now, request.dry_run)
+        if not report.is_read:
+            context.notice(f"--git: git lists no history for {root}.")
+        count += report.new
+        context.report("reading commits", report.found, report.found, count_noun(report.new, "new commit"))
+    return count
 
 
 def _request(context: Context, request: MineFilesRequest) -> MineRequest:
-    from palazzo.operations.arguments import moment, place_name
-    from palazzo.sources.conversation_filter import SessionFilter
-    from palazzo.sources.mining_report import MineRequest
-
     own = load(context.settings_file, None, context.variables)  # mining reads each project's own file itself
     return MineRequest(
         paths=tuple(context.led_to(path) for path in request.paths),
@@ -186,8 +98,6 @@ def _request(context: Context, request: MineFilesRequest) -> MineRequest:
 
 def wing_named(context: Context, name: str | None) -> str | None:
     """Return the current name of the wing that a person named for all files; UsageError for an invalid name."""
-    from palazzo.operations.arguments import place_name, where_it_leads
-
     return None if name is None else where_it_leads(context, place_name("--wing", name))[0]
 
 
@@ -213,8 +123,6 @@ def embed_now(context: Context) -> tuple[str, float]:
 
 def count_pending(context: Context) -> int:
     """Return how many passages wait for a vector."""
-    from palazzo.store import vector_rows
-
     with context.reading().database.snapshot() as connection:
         return vector_rows.count_pending(connection)
 
@@ -231,27 +139,3 @@ def build_result_fields(report: MineReport, embedding_s: float = 0.0) -> dict[st
         "took_s": round(report.took_s + embedding_s, 3),
         "embedding_s": embedding_s,
     }
-
-
-def all_failed(result: MineResult) -> bool:
-    """Return whether there was something to read, and none of it could be read."""
-    return bool(result.failed) and len(result.failed) == result.sources
-
-
-IGNORED_OPTIONS = ("--no-repair",)
-"""Options of scripts that mine with MemPalace. They ask not to repair its index; ours is always derived from the
-archive.
-"""
-
-OPERATION = Operation(
-    "mine",
-    MineFilesRequest,
-    MineResult,
-    mine,
-    scope="admin",
-    writes=True,
-    steps=True,
-    failed=all_failed,
-    ignored_options=IGNORED_OPTIONS,
-    examples=("palazzo mine docs", "palazzo mine ~/exports/chatgpt.zip --mode convos --dry-run"),
-)

@@ -7,11 +7,15 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.archive import transcript_restore
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.features.mining.contract import FileRestored, RestoreSessionRequest, RestoreSessionResult
+from palazzo.hosts import host_histories, host_registry
+from palazzo.hosts.resume_commands import find_command
+from palazzo.hosts.session_layout import SessionOrigin, place_in, plain_name
 from palazzo.model import Micros
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.paths import make_private_directory
 
 if TYPE_CHECKING:
@@ -23,42 +27,6 @@ _DAY = 24 * 3600 * 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreSessionRequest:
-    """The session to write, and the target directory."""
-
-    id: Annotated[
-        str,
-        About("Session id or id prefix; KIND:ID#FILE for one of several.", positional=True),
-    ]
-    directory: Annotated[
-        Path,
-        About("The host's directory of sessions, or any other directory.", positional=True, option="DIR"),
-    ]
-    dry_run: Annotated[bool, About("Only show what would be written.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class FileRestored:
-    """One file. `there` means that it already existed with the same bytes."""
-
-    path: Path
-    size: int
-    modified_at: Micros
-    standing: Literal["written", "there", "would"]
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreSessionResult:
-    """What was written; `note` is a remark on it."""
-
-    session: str
-    kind: str
-    files: tuple[FileRestored, ...]
-    note: str
-    dry_run: Annotated[bool, PERSON_ONLY] = False
-
-
-@dataclass(frozen=True, slots=True)
 class _FilePlan:
     path: Path
     raw: bytes
@@ -66,14 +34,7 @@ class _FilePlan:
 
 
 def restore_session(context: Context, request: RestoreSessionRequest) -> RestoreSessionResult:
-    """Write a session's transcript where its host can resume it, with the files of its sub-agents.
-
-    In the host's own directory of sessions (Claude Code's `projects`, Codex's and pi's `sessions`, Gemini CLI's `tmp`,
-    Copilot CLI's `session-state`) each file goes where the host looks for it; in any other directory it keeps its name.
-    A session of opencode becomes a file for `opencode import`. An existing file that differs is not overwritten.
-    """
-    from palazzo.archive import transcript_restore
-
+    """Write a session's transcript where its host can resume it, with the files of its sub-agents."""
     directory = context.led_to(request.directory)
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is not a directory. Name the directory to write into.")
@@ -105,47 +66,47 @@ def _notes(files: list[SessionFile]) -> Iterator[str]:
 
 
 def _plan(connection: Connection, context: Context, directory: Path, file: SessionFile, notes: list[str]) -> _FilePlan:
-    from palazzo.archive import transcript_restore
-    from palazzo.features.mining.host_layouts import Lain, place_in, plain_name
-
     raw = file.read(connection)
     began, end_time = transcript_restore.times_of(connection, file)
     source = file.source
     if file.records:
         path, raw = directory / f"{plain_name(source.session_id)}.jsonl", raw
-        opencode_file = _for_opencode(raw) if source.kind == "opencode" else None
-        if opencode_file is not None:
-            path, raw = path.with_suffix(".json"), opencode_file
-            notes.append(f"Import it with: opencode import '{path}'")
+        imported_file, command = _for_import(source.kind, raw)
+        if imported_file is not None:
+            path, raw = path.with_suffix(".json"), imported_file
+            notes.append("Import it with: " + command.replace("FILE", f"'{path}'"))
         else:
             notes.append("The session had no file of its own: its records are written, one line of JSON each.")
     elif file.is_part:
         path = directory / f"{plain_name(source.session_id)}{file.path.suffix}"
         notes.append("The session was part of a larger file; only that part is written.")
     else:
-        lain = Lain(source.kind, source.session_id, file.path, transcript_restore.directory_of(connection, file), began)
-        path = place_in(directory, lain)
+        cwd = transcript_restore.directory_of(connection, file)
+        path = place_in(directory, SessionOrigin(source.kind, source.session_id, file.path, cwd, began))
     return _FilePlan(path, raw, _choose_date(context, directory, source.kind, end_time, notes))
 
 
-def _for_opencode(raw: bytes) -> bytes | None:
-    from palazzo.features.mining.opencode_import import import_file
-
-    return import_file(raw)
+def _for_import(kind: str, raw: bytes) -> tuple[bytes | None, str]:
+    """Return the file that a host imports, and its command for that; None if it imports none of these records."""
+    host = host_registry.host_of_kind(kind)
+    command, restore = find_command(host), host_registry.find_part(host, "restore")
+    if command is None or not command.preparation or restore is None:
+        return None, ""
+    return restore.import_file(raw), " ".join(command.preparation)
 
 
 def _choose_date(context: Context, directory: Path, kind: str, said_at: Micros, notes: list[str]) -> Micros:
     """Return the time of the last message, or now if the host would delete so old a file at once."""
-    from palazzo.sources.host_histories import deletes_after
-
     if not said_at:
         return context.now
-    days = deletes_after(kind, directory) if directory.name == "projects" else None
-    if days is None or said_at > context.now - (days - 1) * _DAY:
+    host = host_registry.find_host(host_registry.host_of_kind(kind))
+    is_history = host is not None and host_histories.is_history_name(host, directory.name)
+    days = host_histories.deletes_after(host, directory) if host is not None and is_history else None
+    if host is None or days is None or said_at > context.now - (days - 1) * _DAY:
         return said_at
     notes.append(
-        f"The file is dated today: Claude Code deletes files older than {days} days when it starts "
-        "(`cleanupPeriodDays` in its settings)."
+        f"The file is dated today: {host.title} deletes files older than {days} days when it starts "
+        f"(`{host.retention_setting}` in its settings)."
     )
     return context.now
 
@@ -196,13 +157,3 @@ def _is_there(path: Path) -> PalazzoError:
     return PalazzoError(
         f"{path} already exists with other content, and is not overwritten. Move it away, or name another directory."
     )
-
-
-OPERATION = Operation(
-    "restore_session",
-    RestoreSessionRequest,
-    RestoreSessionResult,
-    restore_session,
-    scope="admin",
-    examples=("palazzo restore-session 3f2a91 ~/.claude/projects --dry-run",),
-)

@@ -14,29 +14,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.host_histories import histories
+from palazzo.hosts.host_registry import find_host
 from palazzo.operations.watched_sources import excluded_directories
 from palazzo.settings import load
+from palazzo.sources.collection_reader import state_of
+from palazzo.sources.conversation_filter import SessionFilter
+from palazzo.sources.file_heads import read_head
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
+from palazzo.sources.session_mining import open_session
+from palazzo.sources.source_places import Placer
+from palazzo.store import source_rows
 
 if TYPE_CHECKING:
+    from palazzo.hosts.host_histories import History
     from palazzo.operations.context import Context
-    from palazzo.sources.conversation_filter import SessionFilter
-    from palazzo.sources.host_histories import History
-    from palazzo.sources.source_places import Placer
     from palazzo.store.source_rows import FileState
 
 _DAY_NS = 24 * 3600 * 1_000_000_000
 _MOST_READ = 200
 """The most sessions whose beginning is read to find one that is not excluded deliberately."""
-_SESSIONS = {
-    "claude-code": re.compile(r".+\.jsonl"),
-    "codex": re.compile(r"(.*/)?rollout-[^/]+\.jsonl(\.zst)?"),
-    "pi": re.compile(r".+\.jsonl"),
-    "gemini-cli": re.compile(r"(.*/)?chats/.+\.jsonl?"),
-    "copilot": re.compile(r"(.*/)?events\.jsonl"),
-}
-"""Which files in a host's history are sessions. Other hosts keep all sessions in one source, so they cannot be
-counted.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +59,6 @@ class _File:
 
 def histories_kept(context: Context) -> list[HistoryKept]:
     """Return the state of every host's history on this machine."""
-    from palazzo.sources.host_histories import histories
-    from palazzo.store import source_rows
-
     states: Mapping[str, FileState] = {}
     if context.has_palace:
         with context.reading().database.snapshot() as connection:
@@ -76,13 +70,14 @@ def histories_kept(context: Context) -> list[HistoryKept]:
 
 
 def _of_host(context: Context, host: str, histories: Sequence[History], states: Mapping[str, FileState]) -> HistoryKept:
-    if host not in _SESSIONS:
+    session_files = _session_files(host)
+    if session_files is None:
         return HistoryKept(host, None, *_of_sources(histories, states), None)
     sessions = missing = change_count = 0
     archived_uris = {uri.partition("#")[0] for uri in states}  # a packed transcript is remembered by the session in it
     days_left: list[int] = []
     for history in histories:
-        files = list(_files(history.path, _SESSIONS[host]))
+        files = list(_files(history.path, session_files))
         new = [file for file in files if file.path.as_uri() not in archived_uris]
         changed = [file for file in files if _has_changed(file, states.get(file.path.as_uri()))]
         excluded_paths = _left_out(context, new)
@@ -98,10 +93,14 @@ def _of_host(context: Context, host: str, histories: Sequence[History], states: 
     return HistoryKept(host, sessions, missing, change_count, min(days_left, default=None))
 
 
+def _session_files(host: str) -> re.Pattern[str] | None:
+    """Return which files in a host's history are sessions; None if it keeps all sessions in one source."""
+    descriptor = find_host(host)
+    return None if descriptor is None or not descriptor.session_files else re.compile(descriptor.session_files)
+
+
 def _of_sources(histories: Sequence[History], states: Mapping[str, FileState]) -> tuple[int, int]:
     """Return how many sources are not archived, and how many may have grown since."""
-    from palazzo.sources.collection_reader import state_of
-
     missing = change_count = 0
     for history in histories:
         uri = history.path.as_uri()
@@ -144,9 +143,6 @@ def _has_changed(file: _File, state: FileState | None) -> bool:
 
 def _left_out(context: Context, files: Sequence[_File]) -> set[Path]:
     """Return the files, from the oldest on, that the settings exclude, up to the first that they do not."""
-    from palazzo.sources.conversation_filter import SessionFilter
-    from palazzo.sources.source_places import Placer
-
     excluded_paths: set[Path] = set()
     if not context.has_palace:
         return excluded_paths
@@ -163,10 +159,6 @@ def _left_out(context: Context, files: Sequence[_File]) -> set[Path]:
 
 
 def _is_left_out(context: Context, path: Path, place_finder: Placer, session_filter: SessionFilter) -> bool:
-    from palazzo.sources.file_heads import read_head
-    from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
-    from palazzo.sources.session_mining import open_session
-
     try:
         head = read_head(path)
         feeder = next((feeder for feeder in TRANSCRIPTS if feeder.recognises(path, head)), None)

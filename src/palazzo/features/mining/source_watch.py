@@ -18,9 +18,9 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Literal
 
 from palazzo.errors import NotFound, PalazzoError
+from palazzo.features.mining.contract import WatchEvent
 from palazzo.features.mining.file_events import Listener
 from palazzo.features.service.background_process import start_embedding
-from palazzo.model import Micros
 from palazzo.operations.watched_sources import (
     WatchTargets,
     everything,
@@ -29,6 +29,8 @@ from palazzo.operations.watched_sources import (
     places,
     what_changed,
 )
+from palazzo.sources.mining_report import merged
+from palazzo.sources.mining_run import mine
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -42,19 +44,6 @@ _LOOK_ROUND = 5.0
 """Seconds between two checks for newly installed hosts."""
 _CATCH_UP = 600.0
 """Seconds between two full scans, in case the system failed to report a change."""
-
-
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
-    """An event of the watch. `uris` are its sources, `detail` is a sentence if there is something to report."""
-
-    event: Literal["watching", "caught-up", "read", "failed", "found", "looking"]
-    at: Micros
-    uris: tuple[str, ...] = ()
-    items: int = 0
-    drawers: int = 0
-    took_s: float = 0.0
-    detail: str = ""
 
 
 @dataclass(slots=True)
@@ -199,8 +188,6 @@ class SourceWatcher:
 
     def _take(self, requests: Iterable[MineRequest]) -> MineReport:
         """Mine these places; none during a pause: changes are caught up with later."""
-        from palazzo.sources.mining_report import merged
-
         began = time.monotonic()
         reports = [] if self._context.is_off else [self._mine(request) for request in requests]
         report = merged([mine_report for mine_report in reports if mine_report is not None], time.monotonic() - began)
@@ -212,8 +199,6 @@ class SourceWatcher:
 
     def _mine(self, request: MineRequest) -> MineReport | None:
         """Mine one place; None if that failed. An error in one place, even a bug, does not stop the others."""
-        from palazzo.sources.mining_run import mine
-
         (path,) = request.paths
         try:
             palace = self._context.writing()

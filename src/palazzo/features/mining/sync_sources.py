@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from palazzo.archive import acts, identity
 from palazzo.errors import NotFound
-from palazzo.features.tasks.task_results import ACTOR
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.features.mining.contract import DocumentState, SyncSourcesRequest, SyncSourcesResult
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.operations.arguments import check_place
+from palazzo.operations.watched_sources import excluded_directories
+from palazzo.settings import load
+from palazzo.sources import excluded_documents
+from palazzo.sources.missing_documents import Looker
+from palazzo.store import change_groups, palace_overview, place_rows
+from palazzo.text.file_uris import path_of
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-    from palazzo.sources.missing_documents import Looker
     from palazzo.store.database import Connection
     from palazzo.store.palace_overview import DocumentRow
 
@@ -23,53 +29,8 @@ AT_ONCE = 20
 """Documents retired in one transaction, so that other writers do not wait long."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyncSourcesRequest:
-    """The documents to check, and whether to apply the changes."""
-
-    path: Annotated[Path | None, About("A directory or a document. Default: the project's root.", positional=True)] = (
-        None
-    )
-    wing: Annotated[str | None, About("Only documents in this wing; without a path, those of its projects.")] = None
-    apply: Annotated[
-        bool, About("Hide missing and excluded documents from search; without this they are only reported.")
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentState:
-    """A document that is not simply present; `drawers` is the number of its live drawers."""
-
-    uri: str
-    state: Literal["ignored", "missing", "unreachable"]
-    reason: str
-    drawers: int
-
-
-@dataclass(frozen=True, slots=True)
-class SyncSourcesResult:
-    """The number of documents checked, those that are not simply present, and the number of their drawers."""
-
-    scanned: int
-    kept: int
-    ignored: int
-    missing: int
-    unreachable: int
-    drawers: int
-    dry_run: bool
-    documents: tuple[DocumentState, ...]
-    change: str | None
-    """What 'palazzo undo' takes back; null if nothing was changed."""
-    tops: Annotated[tuple[str, ...], PERSON_ONLY] = ()
-
-
 def sync_sources(context: Context, request: SyncSourcesRequest) -> SyncSourcesResult:
-    """Compare the palace's documents with the files on disk, and with the rules for what is read.
-
-    With --apply, missing or excluded documents are no longer found. They are kept, and found again when they are mined
-    again, or after 'palazzo undo'. A document that may only be unreachable (a volume, another branch) never counts as
-    missing.
-    """
+    """Compare the palace's documents with the files on disk, and with the rules for what is read."""
     with context.reading().database.snapshot() as connection:
         tops = _tops(context, connection, request)
         checks = check_documents(context, connection, tops, request.wing)
@@ -105,9 +66,6 @@ class _DocumentCheck(NamedTuple):
 
 def _tops(context: Context, connection: Connection, request: SyncSourcesRequest) -> list[Path]:
     """Return the directories, or the document, to check."""
-    from palazzo.operations.arguments import check_place
-    from palazzo.store import place_rows
-
     if request.path is not None:
         return [context.led_to(request.path).resolve()]
     if request.wing is None:
@@ -127,13 +85,6 @@ def check_documents(
     context: Context, connection: Connection, tops: Sequence[Path], wing: str | None
 ) -> list[_DocumentCheck]:
     """Return each document that search finds now, with its state, under the first directory that contains it."""
-    from palazzo.operations.arguments import check_place
-    from palazzo.operations.watched_sources import excluded_directories
-    from palazzo.settings import load
-    from palazzo.sources import excluded_documents
-    from palazzo.sources.missing_documents import path_of
-    from palazzo.store import palace_overview
-
     own = load(context.settings_file, None, context.variables)
     exclusions = excluded_directories(context, own)
     wing_filter = None if wing is None else check_place(connection, wing, None)[0]
@@ -160,15 +111,11 @@ class _Lookers:
     """One checker for each known project root, to tell a missing root from a deleted file."""
 
     def __init__(self, connection: Connection) -> None:
-        from palazzo.store import place_rows
-
         self._roots = {Path(root) for root in place_rows.all_roots(connection)}
         self._lookers: dict[Path, Looker] = {}
 
     def of(self, path: Path, top: Path) -> Looker:
         """Return the checker of the innermost known project around a document, else of `top`."""
-        from palazzo.sources.missing_documents import Looker
-
         root = next((above for above in path.parents if above in self._roots), top if top != path else path.parent)
         if root not in self._lookers:
             self._lookers[root] = Looker(root)
@@ -177,8 +124,6 @@ class _Lookers:
 
 def _sizes(connection: Connection, documents: Sequence[DocumentRow]) -> dict[int, int]:
     """Return how many live drawers each document has."""
-    from palazzo.store import palace_overview
-
     return {
         document.source: len(palace_overview.live_drawers_of_sources(connection, [document.source]))
         for document in documents
@@ -187,9 +132,6 @@ def _sizes(connection: Connection, documents: Sequence[DocumentRow]) -> dict[int
 
 def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
     """Retire documents in one change group, in batches; return the group's id."""
-    from palazzo.archive import acts, identity
-    from palazzo.store import change_groups
-
     database = context.writing().database
     change = identity.new_id(context.now)
     with database.transaction() as connection:
@@ -207,14 +149,3 @@ def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
             retired_count += len(part)
             context.report("leaving out", retired_count, len(checks))
     return change
-
-
-OPERATION = Operation(
-    "sync_sources",
-    SyncSourcesRequest,
-    SyncSourcesResult,
-    sync_sources,
-    scope="admin",
-    writes=True,
-    examples=("palazzo sync-sources", "palazzo sync-sources docs --apply"),
-)

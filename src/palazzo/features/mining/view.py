@@ -6,12 +6,15 @@ import time
 from collections import Counter
 
 from palazzo.features.mining import dry_run_view
-from palazzo.features.mining.init import InitResult
-from palazzo.features.mining.mine import MineResult
-from palazzo.features.mining.restore_session import RestoreSessionResult
-from palazzo.features.mining.source_watch import WatchEvent
-from palazzo.features.mining.sync_sources import DocumentState, SyncSourcesResult
-from palazzo.features.mining.watch import WatchResult
+from palazzo.features.mining.contract import (
+    DocumentState,
+    InitResult,
+    MineResult,
+    RestoreSessionResult,
+    SyncSourcesResult,
+    WatchEvent,
+    WatchResult,
+)
 from palazzo.features.screen import INDENT, Screen, place
 from palazzo.security.display_names import quoted_name
 from palazzo.text.count_phrases import agree, count_noun
@@ -56,6 +59,9 @@ def mine(screen: Screen, result: MineResult) -> None:
             f"{count_noun(result.items, 'item')} archived{into}, {count_noun(result.drawers, 'drawer')} "
             f"searchable{noise}."
         )
+    if result.commits:
+        verb = "would be archived" if result.dry_run else "archived"
+        screen.say(f"{count_noun(result.commits, 'commit')} {verb}, with merges and tags.")
     left_out(screen, result)
     by_rule(screen, result)
     show_timing(screen, result)

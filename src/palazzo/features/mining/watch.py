@@ -7,17 +7,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo import locks
 from palazzo.errors import PalazzoError
-from palazzo.operations.operation import About, Operation
+from palazzo.features.mining.contract import WatchRequest, WatchResult
+from palazzo.features.mining.source_watch import SourceWatcher
+from palazzo.sources.discovery import existing
 
 if TYPE_CHECKING:
-    from palazzo.features.mining.source_watch import WatchEvent
+    from palazzo.features.mining.contract import WatchEvent
     from palazzo.operations.context import Context
 
 _LOOKED_AT = 0.5
@@ -26,34 +27,8 @@ _GIVES_WAY = 20.0
 """Seconds within which the service notices that it must yield, and finishes the source that it is reading."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchRequest:
-    """Paths to watch in addition to the known sources."""
-
-    paths: Annotated[
-        tuple[Path, ...], About("More files and directories to watch.", positional=True, option="PATH")
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WatchResult:
-    """What was ingested until the watch was stopped."""
-
-    items: int
-    drawers: int
-
-
 def watch(context: Context, request: WatchRequest, stop: threading.Event | None = None) -> WatchResult:
-    """Keep the palace current until interrupted: agents' sessions as they continue, documents as they change.
-
-    Watches every agent's history on this machine, including those of agents installed meanwhile, and the projects whose
-    documents were indexed before. It begins by catching up. The content of deleted files stays in the palace. One
-    watcher is enough for a palace; a second one reports this and ends. While this command runs, the background service
-    leaves watching to it.
-    """
-    from palazzo.features.mining.source_watch import SourceWatcher
-    from palazzo.sources.discovery import existing
-
+    """Keep the palace current until interrupted: agents' sessions as they continue, documents as they change."""
     if context.settings.flag("off"):
         raise PalazzoError(
             "PALAZZO_OFF is set, so nothing is captured. Remove it from the environment, then run this again."
@@ -123,15 +98,3 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
-
-
-OPERATION = Operation(
-    "watch",
-    WatchRequest,
-    WatchResult,
-    watch,
-    scope="admin",
-    writes=True,
-    steps=True,
-    examples=("palazzo watch", "palazzo watch ~/notes"),
-)

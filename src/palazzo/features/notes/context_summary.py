@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.features.search.drawer_rows import DrawerRow
-from palazzo.operations.operation import About, Operation
+from palazzo.features.branches.branch_labels import BranchStatus, Checkout
+from palazzo.features.notes.contract import ContextSummaryRequest, ContextSummaryResult
+from palazzo.features.search.drawer_rows import drawer_rows
+from palazzo.features.search.hits import find_supersessions
+from palazzo.index.query import Query, check
+from palazzo.operations.arguments import check_place
+from palazzo.store import drawer_listing, place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -20,36 +24,8 @@ _NEAR = 0.3
 LEARNINGS = frozenset({"learning", "discovery", "observation", "error", "advice", "recommendation", "tip"})
 
 
-@dataclass(frozen=True, slots=True)
-class ContextSummaryRequest:
-    """The topic, the wing, and how many notes of each kind."""
-
-    topic: Annotated[str | None, About("Topic; all topics if omitted.", positional=True)] = None
-    wing: Annotated[str | None, About("Wing to look in; by default the project's wing, or else all.")] = None
-    limit: Annotated[int, About("Maximum number of notes of each kind.")] = 5
-
-
-@dataclass(frozen=True, slots=True)
-class ContextSummaryResult:
-    """Notes by kind: decisions, learnings, and all others. Newest first, or nearest to the topic first."""
-
-    wing: str | None
-    decisions: tuple[DrawerRow, ...]
-    learnings: tuple[DrawerRow, ...]
-    context: tuple[DrawerRow, ...]
-
-
 def context_summary(context: Context, request: ContextSummaryRequest) -> ContextSummaryResult:
-    """Show the notes that describe the present state: decisions, learnings and other notes.
-
-    Each is shown by its own beginning; nothing is paraphrased. The newest 200 notes are considered, or those nearest to
-    the topic. Superseded notes and untrusted content are left out.
-    """
-    from palazzo.features.branches.branch_labels import BranchStatus, Checkout
-    from palazzo.features.search.drawer_rows import drawer_rows
-    from palazzo.features.search.hits import find_supersessions
-    from palazzo.operations.arguments import check_place
-
+    """Show the notes that describe the present state: decisions, learnings and other notes."""
     if not 1 <= request.limit <= _MOST:
         raise UsageError(f"The limit is {request.limit}; it must be between 1 and {_MOST}.")
     with context.reading().database.snapshot() as connection:
@@ -70,29 +46,14 @@ def context_summary(context: Context, request: ContextSummaryRequest) -> Context
 
 
 def _newest(context: Context, wing: str | None) -> list[int]:
-    from palazzo.store import drawer_listing, place_rows
-
     with context.reading().database.snapshot() as connection:
         note_filter = drawer_listing.Listing(rooms=place_rows.scope(connection, wing, None).rooms, kind="note")
         return drawer_listing.page(connection, note_filter, _LOOKED_AT)
 
 
 def _nearest(context: Context, wing: str | None, topic: str) -> list[int]:
-    from palazzo.index.query import Query, check
-
     query = Query(topic, wing, kind="note", limit=_LOOKED_AT, budget=1)
     check(query)
     hits = context.reading().search(query).hits
     least = _NEAR * max((hit.score for hit in hits), default=0.0)
     return [hit.row for hit in hits if hit.score >= max(least, hit.floor)]
-
-
-OPERATION = Operation(
-    "context_summary",
-    ContextSummaryRequest,
-    ContextSummaryResult,
-    context_summary,
-    scope="read",
-    warm=True,
-    examples=("palazzo context-summary", "palazzo context-summary retries --limit 3"),
-)

@@ -3,82 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive import archive_reader
 from palazzo.errors import NotFound, UsageError
+from palazzo.features.notes.contract import ForgetRequest, ForgetResult
+from palazzo.features.trust.revocation import withdraw, withdrawn
+from palazzo.features.trust.tainted_descendants import derived_from
 from palazzo.operations import source_filter
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.source_filter import AT_ONCE
 from palazzo.operations.taint_marks import marks_taint
+from palazzo.store import palace_overview
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetRequest:
-    """What to retire: ids, all of a source, session, wing or tag, or everything derived from untrusted content."""
-
-    ids: Annotated[tuple[str, ...], About("Drawer or note ids, or id prefixes.", positional=True, option="ID")] = ()
-    source: Annotated[str | None, About("Everything that came from this file, directory, address or session.")] = None
-    session: Annotated[str | None, About("Everything of the session with this id or id prefix.")] = None
-    wing: Annotated[str | None, About("Everything filed in this wing.")] = None
-    tags: Annotated[
-        tuple[str, ...],
-        About("Everything with this tag; if given several times, with any of the tags.", option="--tag"),
-    ] = ()
-    derived_from: Annotated[
-        str | None,
-        About(
-            "This page (address or id) or untrusted source, and everything that agents said, wrote and stated after "
-            "reading it.",
-            metavar="URL|ID|SOURCE",
-        ),
-    ] = None
-    dry_run: Annotated[bool, About("Only show what would be forgotten.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetResult:
-    """The drawers that were retired (or would be), and the facts that have no author left."""
-
-    forgotten: tuple[str, ...]
-    facts: tuple[str, ...]
-    dry_run: bool
-    sample: Annotated[tuple[tuple[str, str], ...], PERSON_ONLY] = ()
-    """The first few: (id, beginning of the text)."""
-
-
 @marks_taint
 def forget(context: Context, request: ForgetRequest) -> ForgetResult:
-    """Retire drawers, so that searches no longer find them and rebuilds do not restore them.
-
-    The archive keeps the text; the ids still resolve, and 'palazzo undo' restores the drawers.
-    """
+    """Retire drawers, so that searches no longer find them and rebuilds do not restore them."""
     selectors = (request.source, request.session, request.wing, request.derived_from)
     if bool(request.ids) + bool(request.tags) + sum(selector is not None for selector in selectors) != 1:
         raise UsageError("Name what to forget: ids, or one of --source, --session, --wing, --tag and --derived-from.")
     if request.derived_from is not None:
         return _forget_derived(context, request.derived_from, request.dry_run)
     with context.reading().database.snapshot() as connection:
-        ids = _select_ids(context, connection, request)
-        sample = _sample(connection, ids)
-    if not request.dry_run:
+        by_id, missing = _select_given(connection, request)
+        given_drawers = list(dict.fromkeys(drawer for drawers in by_id.values() for drawer in drawers))
+        ids = given_drawers if request.ids else _select_ids(context, connection, request)
+        sample, places = _sample(connection, ids), _count_places(connection, ids)
+    if ids and not request.dry_run:
         palace = context.writing()
         group = palace.begin_group("user", "forget")
         for start in range(0, len(ids), AT_ONCE):
             palace.forget(ids[start : start + AT_ONCE], group=group)
             context.report("forgetting", min(start + AT_ONCE, len(ids)), len(ids))
-    return ForgetResult(tuple(ids), (), request.dry_run, sample)
+    return ForgetResult(tuple(ids), (), request.dry_run, sample, by_id, missing, places)
+
+
+def _select_given(connection: Connection, request: ForgetRequest) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return the drawers of each given id; and the reasons for those that are skipped, if that is requested."""
+    if request.skip_missing:
+        return source_filter.resolve_existing_drawers(connection, request.ids)
+    return {given_id: tuple(source_filter.resolve_drawers(connection, (given_id,))) for given_id in request.ids}, {}
 
 
 def _forget_derived(context: Context, origin: str, dry_run: bool) -> ForgetResult:
     """Retire what is derived from untrusted content."""
-    from palazzo.features.trust.revocation import withdraw, withdrawn
-    from palazzo.features.trust.tainted_descendants import derived_from
-
     with context.reading().database.snapshot() as connection:
         descendants = derived_from(context, connection, origin)
         if not descendants.chosen.drawers and not descendants.chosen.facts:
@@ -93,35 +65,26 @@ def _forget_derived(context: Context, origin: str, dry_run: bool) -> ForgetResul
 
 
 def _select_ids(context: Context, connection: Connection, request: ForgetRequest) -> list[str]:
+    if request.source is not None and request.only_file:
+        return source_filter.of_file(context, connection, request.source)
     if request.source is not None:
         return source_filter.of_source(context, connection, request.source)
     if request.session is not None:
         return source_filter.of_session(connection, request.session)
     if request.wing is not None:
         return source_filter.of_wing(context, connection, request.wing)
-    if request.tags:
-        ids_by_tag = (source_filter.of_tag(connection, tag) for tag in dict.fromkeys(request.tags))
-        return list(dict.fromkeys(drawer for own in ids_by_tag for drawer in own))
-    return source_filter.resolve_drawers(connection, request.ids)
+    ids_by_tag = (source_filter.of_tag(connection, tag) for tag in dict.fromkeys(request.tags))
+    return list(dict.fromkeys(drawer for own in ids_by_tag for drawer in own))
+
+
+def _count_places(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
+    counts = palace_overview.count_by_place(connection, [bytes.fromhex(drawer_id) for drawer_id in ids])
+    return {f"{place.wing}/{place.room}": number for place, number in counts.items()}
 
 
 def _sample(connection: Connection, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    from palazzo.archive import archive_reader
-
     drawers = [
         archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, drawer_id))
         for drawer_id in ids[:5]
     ]
     return tuple((drawer.id, " ".join(drawer.text[:400].split())[:80]) for drawer in drawers)
-
-
-OPERATION = Operation(
-    "forget",
-    ForgetRequest,
-    ForgetResult,
-    forget,
-    scope="write",
-    writes=True,
-    destructive=True,
-    examples=("palazzo forget 3f2a91", "palazzo rm --source docs/old.md --dry-run"),
-)

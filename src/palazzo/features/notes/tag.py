@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.archive import archive_reader
 from palazzo.errors import UsageError
+from palazzo.features.notes.contract import TagCount, TagRequest, TagResult
+from palazzo.index import rule_tags
+from palazzo.operations import source_filter
 from palazzo.operations.arguments import label
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.caller_taint import unless_tainted
+from palazzo.operations.source_filter import AT_ONCE, known_tags
 from palazzo.store import tag_rows
 
 if TYPE_CHECKING:
@@ -15,40 +19,8 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class TagRequest:
-    """`add` or `remove` a tag for the given ids; `list` the tags in use."""
-
-    action: Annotated[Literal["add", "remove", "list"], About("The action to take.", positional=True)]
-    tag: Annotated[str | None, About("The tag.", positional=True)] = None
-    ids: Annotated[tuple[str, ...], About("Drawer or note ids, or id prefixes.", positional=True, option="ID")] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TagCount:
-    """A tag, its number of live drawers, and whether a rule assigns it."""
-
-    tag: str
-    drawers: int
-    by_rule: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TagResult:
-    """The drawers whose tags were changed, or the tags in use."""
-
-    action: str
-    drawers: tuple[str, ...]
-    tags: tuple[TagCount, ...]
-
-
 def tag(context: Context, request: TagRequest) -> TagResult:
-    """Add a tag to drawers, remove it, or list the tags in use.
-
-    Rules tag branches, file types and errors: branch:main, type:md, error.
-    """
-    from palazzo.operations.caller_taint import unless_tainted
-
+    """Add a tag to drawers, remove it, or list the tags in use."""
     if request.action == "list":
         return _list_tags(context, request)
     if request.tag is None or not request.ids:
@@ -64,10 +36,6 @@ def tag(context: Context, request: TagRequest) -> TagResult:
 
 def _to_change(connection: Connection, request: TagRequest, name: str) -> list[str]:
     """Return the drawers that have the tag, if it is to be removed, or that lack it, if it is to be added."""
-    from palazzo.archive import archive_reader
-    from palazzo.index import rule_tags
-    from palazzo.operations import source_filter
-
     is_removal = request.action == "remove"
     if is_removal and rule_tags.by_rule(name):
         raise UsageError(f"'{name}' is given by a rule, from the content, and cannot be removed.")
@@ -82,8 +50,6 @@ def _to_change(connection: Connection, request: TagRequest, name: str) -> list[s
 
 
 def _act(context: Context, action: str, name: str, ids: list[str]) -> None:
-    from palazzo.operations.source_filter import AT_ONCE
-
     if not ids:
         return
     palace = context.writing()
@@ -95,9 +61,6 @@ def _act(context: Context, action: str, name: str, ids: list[str]) -> None:
 
 
 def _list_tags(context: Context, request: TagRequest) -> TagResult:
-    from palazzo.index import rule_tags
-    from palazzo.operations.source_filter import known_tags
-
     if request.ids:
         raise UsageError("To list tags, give no ids: palazzo tag list [TAG].")
     with context.reading().database.snapshot() as connection:
@@ -106,14 +69,3 @@ def _list_tags(context: Context, request: TagRequest) -> TagResult:
         tag_name = request.tag and request.tag.strip().lower()
         tag_counts = [pair for pair in tag_rows.live_tags(connection) if tag_name in (None, pair[0])]
     return TagResult("list", (), tuple(TagCount(name, count, rule_tags.by_rule(name)) for name, count in tag_counts))
-
-
-OPERATION = Operation(
-    "tag",
-    TagRequest,
-    TagResult,
-    tag,
-    scope="write",
-    writes=True,
-    examples=("palazzo tag add storage 3f2a91", "palazzo tag list"),
-)

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from palazzo.archive import acts, archive_reader, identity, notes
+from palazzo.archive.ingest_guard import Guard
+from palazzo.archive.notes import Note
 from palazzo.errors import UsageError
-from palazzo.features.tasks.task_results import ACTOR
-from palazzo.operations.operation import About, Operation
+from palazzo.features.notes.contract import UpdateDrawerRequest, UpdateDrawerResult
+from palazzo.features.service.background_process import start_embedding
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.index import rule_tags
+from palazzo.model import Place
+from palazzo.operations import cited_files, source_filter
+from palazzo.operations.arguments import place_name, speaker, where_it_leads
+from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.security.note_taint import assess_trust
+from palazzo.settings.setting_keys import TRUSTS
+from palazzo.store import anchors, change_groups, items, place_rows, taint_queries
 
 if TYPE_CHECKING:
-    from palazzo.archive.notes import Note, PreparedNote
-    from palazzo.model import Drawer, Micros, Place
+    from palazzo.archive.notes import PreparedNote
+    from palazzo.model import Drawer, Micros
     from palazzo.operations.context import Context
     from palazzo.security.note_taint import TrustAssessment
     from palazzo.store.database import Connection
@@ -25,55 +37,8 @@ _ALTERNATIVES = {
 """What to do instead, by kind: entries of these kinds are more than a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateDrawerRequest:
-    """The drawer, its new text, and its new place."""
-
-    id: Annotated[str, About("Id or id prefix of a drawer or a note.", positional=True)]
-    text: Annotated[
-        str | None,
-        About(
-            "The new text; - reads it from standard input. The old text is kept, but no longer found.",
-            positional=True,
-            stdin=True,
-            aliases=("--text",),
-        ),
-    ] = None
-    wing: Annotated[str | None, About("Move it to this wing.")] = None
-    room: Annotated[str | None, About("Move it to this room.")] = None
-    by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
-    still_holds: Annotated[
-        bool,
-        About(
-            "State that the note still holds although files that it cites have changed; it then cites their "
-            "current state."
-        ),
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateDrawerResult:
-    """The drawers that are found now; `id` is the first of them."""
-
-    id: str
-    item: str
-    drawers: tuple[str, ...]
-    replaced: tuple[str, ...]
-    """Drawers that are no longer found."""
-    wing: str
-    room: str
-    change: str | None
-    """What 'palazzo undo' takes back; null if nothing changed."""
-
-
 def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawerResult:
-    """Replace a drawer's text, or move it.
-
-    Archived text is never rewritten: the new text is filed as a note that names what it replaces, with the kind, the
-    tags and the other data of the old one. A drawer that is only moved keeps its id.
-    """
-    from palazzo.archive import archive_reader
-
+    """Replace a drawer's text, or move it."""
     if request.text is None and request.wing is None and request.room is None and not request.still_holds:
         raise UsageError("Nothing to change: give the new text, --wing, --room or --still-holds.")
     with context.reading().database.snapshot() as connection:
@@ -89,9 +54,6 @@ def update_drawer(context: Context, request: UpdateDrawerRequest) -> UpdateDrawe
 
 
 def _read_drawers(connection: Connection, prefix: str) -> list[Drawer]:
-    from palazzo.archive import archive_reader
-    from palazzo.operations import source_filter
-
     drawers = []
     for drawer_id in source_filter.resolve_drawers(connection, [prefix]):
         drawer = archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, drawer_id))
@@ -103,9 +65,6 @@ def _read_drawers(connection: Connection, prefix: str) -> list[Drawer]:
 
 def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Place:
     """Return the target place; a wing or room that is not named stays."""
-    from palazzo.model import Place
-    from palazzo.operations.arguments import place_name, where_it_leads
-
     wing = drawer.place.wing if request.wing is None else place_name("--wing", request.wing)
     room = drawer.place.room if request.room is None else place_name("--room", request.room)
     return Place(*where_it_leads(context, wing, room))
@@ -115,9 +74,6 @@ def _place(context: Context, request: UpdateDrawerRequest, drawer: Drawer) -> Pl
 
 
 def _move_drawers(context: Context, drawers: Sequence[Drawer], place: Place) -> UpdateDrawerResult:
-    from palazzo.archive import acts, archive_reader, identity
-    from palazzo.store import change_groups, place_rows
-
     to_move = [drawer.id for drawer in drawers if drawer.place != place]
     change = None
     if to_move:
@@ -140,11 +96,6 @@ def _move_drawers(context: Context, drawers: Sequence[Drawer], place: Place) -> 
 def _replace_drawers(
     context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place
 ) -> UpdateDrawerResult:
-    from palazzo.archive import acts, archive_reader, identity, notes
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.features.service.background_process import start_embedding
-    from palazzo.store import change_groups
-
     belief = _trust_in_text(context, drawers, request.wing)
     database = context.writing().database
     new_note = notes.prepare(_note(context, request, drawers, place, belief), context.now, Guard.of(database))
@@ -167,11 +118,6 @@ def _note(
     context: Context, request: UpdateDrawerRequest, drawers: Sequence[Drawer], place: Place, belief: TrustAssessment
 ) -> Note:
     """Return a note with the new text and the data of the old one."""
-    from palazzo.archive.notes import Note
-    from palazzo.operations import cited_files
-    from palazzo.operations.arguments import speaker
-    from palazzo.store import anchors
-
     meta = _meta(context, drawers[0])
     field_names = ("importance", "metadata", "anchors", "cited")
     about: dict[str, object] = {name: meta[name] for name in field_names if name in meta}
@@ -193,8 +139,6 @@ def _note(
 
 def _meta(context: Context, drawer: Drawer) -> Mapping[str, Any]:
     """Return the data stored with a note; empty for anything else."""
-    from palazzo.store import items
-
     if drawer.kind != "note":
         return {}
     uid = bytes.fromhex(drawer.spans[0].item)
@@ -212,11 +156,6 @@ def _check_cites(context: Context, drawer: Drawer) -> None:
 
 def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None) -> TrustAssessment:
     """Return the trust of the new text: a person's for a person, for an agent no more than that of what it read."""
-    from palazzo.operations.caller_taint import whom_to_believe
-    from palazzo.security.note_taint import assess_trust
-    from palazzo.settings.setting_keys import TRUSTS
-    from palazzo.store import taint_queries
-
     belief = whom_to_believe(context, wing, *(drawer.place.wing for drawer in drawers))
     if belief.trust == "user":
         return belief
@@ -230,33 +169,14 @@ def _trust_in_text(context: Context, drawers: Sequence[Drawer], wing: str | None
 
 
 def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:
-    from palazzo.index import rule_tags
-
     return [
         tag for tag in dict.fromkeys(tag for drawer in drawers for tag in drawer.tags) if not rule_tags.by_rule(tag)
     ]
 
 
 def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group: int, now: Micros) -> int:
-    from palazzo.archive import acts, notes
-    from palazzo.store import change_groups
-
     row = notes.file(connection, note, now)
     change_groups.add(connection, group, "note", [row])
     for tag in tags:
         acts.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
     return row
-
-
-OPERATION = Operation(
-    "update_drawer",
-    UpdateDrawerRequest,
-    UpdateDrawerResult,
-    update_drawer,
-    scope="write",
-    writes=True,
-    examples=(
-        'palazzo update-drawer 3f2a91 "The API listens on port 9443."',
-        "palazzo update-drawer 3f2a91 --room deploy",
-    ),
-)

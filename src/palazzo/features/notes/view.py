@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from palazzo.features.notes.context_summary import ContextSummaryResult
-from palazzo.features.notes.forget import ForgetResult
-from palazzo.features.notes.remember import RememberResult
-from palazzo.features.notes.tag import TagResult
-from palazzo.features.notes.undo import Change, UndoResult
-from palazzo.features.notes.update_drawer import UpdateDrawerResult
+from palazzo.features.notes.contract import (
+    Change,
+    ContextSummaryResult,
+    ForgetResult,
+    RememberResult,
+    TagResult,
+    UndoResult,
+    UpdateDrawerResult,
+)
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.list_view import rows
 from palazzo.text.count_phrases import count_noun

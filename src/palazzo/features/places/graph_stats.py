@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.features.places.place_results import SharingView, TogetherView
-from palazzo.operations.operation import Operation
+from palazzo.features.places.contract import (
+    GraphStatsRequest,
+    GraphStatsResult,
+    MentionedName,
+)
+from palazzo.features.places.place_results import read_names, sharing_view, together_view
+from palazzo.knowledge.tunnels import Rooms
+from palazzo.store import mention_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -14,43 +19,8 @@ if TYPE_CHECKING:
 TOP = 10
 
 
-@dataclass(frozen=True, slots=True)
-class GraphStatsRequest:
-    """No arguments: the whole palace."""
-
-
-@dataclass(frozen=True, slots=True)
-class MentionedName:
-    """A name that drawers mention, its kind, and the number of drawers and rooms."""
-
-    name: str
-    kind: str
-    drawers: int
-    rooms: int
-
-
-@dataclass(frozen=True, slots=True)
-class GraphStatsResult:
-    """All rooms, rooms with tunnels, tunnels created and discovered, rooms per wing, the largest ones, and names.
-
-    `top_names` are the names that most drawers mention.
-    """
-
-    total_rooms: int
-    tunnel_rooms: int
-    total_edges: int
-    rooms_per_wing: dict[str, int]
-    top_tunnels: tuple[TogetherView, ...]
-    top_sharing: tuple[SharingView, ...]
-    top_names: tuple[MentionedName, ...]
-
-
 def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResult:
     """Count rooms and the tunnels between them, and list the most mentioned names."""
-    from palazzo.features.places.place_results import read_names, sharing_view, together_view
-    from palazzo.knowledge.tunnels import Rooms
-    from palazzo.store import mention_rows
-
     read_names(context)
     with context.reading().database.snapshot() as connection:
         stats = Rooms(connection).stats()
@@ -65,13 +35,3 @@ def graph_stats(context: Context, request: GraphStatsRequest) -> GraphStatsResul
     return GraphStatsResult(
         stats.rooms, stats.linked_rooms, stats.tunnels, stats.by_wing, top, top_sharing, tuple(names)
     )
-
-
-OPERATION = Operation(
-    "graph_stats",
-    GraphStatsRequest,
-    GraphStatsResult,
-    graph_stats,
-    scope="read",
-    examples=("palazzo graph-stats",),
-)

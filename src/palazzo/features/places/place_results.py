@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.model import Micros
+from palazzo.archive import archive_reader
+from palazzo.archive.ingest_guard import Guard
+from palazzo.derived import async_consumer
+from palazzo.derived.mention_consumer import MENTION_CONSUMER
+from palazzo.features.facts.contract import ACTOR
+from palazzo.features.places.contract import EndView, SharedName, SharingView, TogetherView, TunnelView
+from palazzo.knowledge import place_names
+from palazzo.knowledge.fact_change import Change
+from palazzo.knowledge.tunnel_discovery import spell_names
+from palazzo.operations.arguments import place_name
 
 if TYPE_CHECKING:
-    from palazzo.knowledge.fact_change import Change
     from palazzo.knowledge.place_names import Room, Wing
     from palazzo.knowledge.tunnel_discovery import RoomOverlap
     from palazzo.knowledge.tunnels import RoomGroup
@@ -23,55 +30,6 @@ NAMES_SHOWN = 6
 """The most shared names of two rooms that are shown."""
 AT_ONCE = 200
 """The most changed drawers that are scanned for names while a caller waits: about half a second."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndView:
-    """The end of a tunnel; `drawers` are ids, empty if the tunnel leads to the room as a whole."""
-
-    wing: str
-    room: str
-    drawers: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TunnelView:
-    """A tunnel that was created explicitly."""
-
-    id: str
-    label: str
-    source: EndView
-    target: EndView
-    created_at: Micros
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class TogetherView:
-    """Rooms with the same name: their wings, their halls, the number of drawers, and the time of the newest."""
-
-    room: str
-    wings: tuple[str, ...]
-    halls: tuple[str, ...]
-    count: int
-    recent: Micros
-
-
-@dataclass(frozen=True, slots=True)
-class SharedName:
-    """A name that two rooms share, spelled as in one place, and its kind."""
-
-    name: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class SharingView:
-    """Two rooms of different wings (`wing/room`) that share rare names: the most significant ones, and the total."""
-
-    rooms: tuple[str, str]
-    names: tuple[SharedName, ...]
-    shared: int
 
 
 def tunnel_view(tunnel: Tunnel) -> TunnelView:
@@ -92,8 +50,6 @@ def together_view(room_group: RoomGroup) -> TogetherView:
 
 def sharing_view(connection: Connection, room_pair: RoomOverlap) -> SharingView:
     """Return two rooms that share names as a view."""
-    from palazzo.knowledge.tunnel_discovery import spell_names
-
     names = tuple(SharedName(*name_row) for name_row in spell_names(connection, room_pair, NAMES_SHOWN))
     rooms = (
         f"{room_pair.first.place.wing}/{room_pair.first.place.room}",
@@ -104,9 +60,6 @@ def sharing_view(connection: Connection, room_pair: RoomOverlap) -> SharingView:
 
 def read_names(context: Context, tell: bool = True) -> None:
     """Scan recently filed text for names if that is quick; else `tell` the caller that some text is pending."""
-    from palazzo.derived import async_consumer
-    from palazzo.derived.mention_consumer import MENTION_CONSUMER
-
     if not context.settings.flag("entities"):
         return
     palace = context.reading()
@@ -120,24 +73,16 @@ def read_names(context: Context, tell: bool = True) -> None:
 
 def begin_change(context: Context, connection: Connection, verb: str, summary: str) -> Change:
     """Begin a change to wings, rooms or tunnels in an open transaction; `summary` describes it for people."""
-    from palazzo.features.facts.fact_results import ACTOR
-    from palazzo.knowledge.fact_change import Change
-
     return Change(connection, ACTOR, verb, context.now, summary=summary)
 
 
 def new_name(context: Context, name: str) -> str:
     """Return a new name for a wing or a room in its stored form; UsageError for an unusable name."""
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.operations.arguments import place_name
-
     return place_name("The new name", Guard.of(context.writing().database).words(name))
 
 
 def wing(context: Context, connection: Connection, name: str) -> Wing:
     """Return the wing that a name means, with a notice if it is a former name."""
-    from palazzo.knowledge import place_names
-
     resolved_wing = place_names.wing(connection, name)
     if resolved_wing.note:
         context.notice(resolved_wing.note)
@@ -146,8 +91,6 @@ def wing(context: Context, connection: Connection, name: str) -> Wing:
 
 def room(context: Context, connection: Connection, room_name: str) -> Room:
     """Return the room that `wing/room` or `room` means, with a notice if it is a former name."""
-    from palazzo.knowledge import place_names
-
     resolved_room = place_names.room(connection, room_name, context.home)
     if resolved_room.note:
         context.notice(resolved_room.note)
@@ -156,7 +99,5 @@ def room(context: Context, connection: Connection, room_name: str) -> Room:
 
 def drawers_named(connection: Connection, prefixes: Sequence[str]) -> list[bytes]:
     """Return the ids of the drawers with these ids or id prefixes."""
-    from palazzo.archive import archive_reader
-
     rows = [archive_reader.resolve_drawer(connection, prefix) for prefix in prefixes]
     return [bytes.fromhex(archive_reader.read_drawer(connection, row).id) for row in dict.fromkeys(rows)]

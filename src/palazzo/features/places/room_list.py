@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.features.places import place_results
+from palazzo.features.places.contract import RoomListRequest, RoomListResult, RoomView
+from palazzo.knowledge.place_names import format_place
 from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.store import halls, place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class RoomListRequest:
-    """The wing to list."""
-
-    wing: Annotated[str | None, About("Only the rooms of this wing.")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class RoomView:
-    """A room: its live drawers, the time of the newest, its halls, and former places (`wing/room`) that lead to it."""
-
-    wing: str
-    room: str
-    drawers: int
-    recent: Micros
-    halls: dict[str, int]
-    former: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RoomListResult:
-    """The rooms, sorted by wing and name."""
-
-    rooms: tuple[RoomView, ...]
-
-
 def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
     """List the rooms, with their former names."""
-    from palazzo.features.places import place_results
-    from palazzo.knowledge.place_names import format_place
-    from palazzo.store import halls, place_rows
-
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else place_results.wing(context, connection, request.wing).row
         contents_by_room, kinds = halls.read_contents(connection), halls.halls(connection)
@@ -64,13 +36,3 @@ def room_list(context: Context, request: RoomListRequest) -> RoomListResult:
             if room.row not in hidden_rooms
         )
     )
-
-
-OPERATION = Operation(
-    "room_list",
-    RoomListRequest,
-    RoomListResult,
-    room_list,
-    scope="read",
-    examples=("palazzo room list --wing api",),
-)

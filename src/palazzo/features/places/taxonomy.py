@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.operations.operation import About, Operation
+from palazzo.features.places import place_results
+from palazzo.features.places.contract import RoomTaxonomy, TaxonomyRequest, TaxonomyResult, WingTaxonomy
+from palazzo.store import halls, place_rows, tunnel_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class TaxonomyRequest:
-    """The wing to list."""
-
-    wing: Annotated[str | None, About("Only rooms of this wing.")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class RoomTaxonomy:
-    """The number of a room's live drawers, and of its notes by hall."""
-
-    drawers: int
-    halls: dict[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class WingTaxonomy:
-    """The number of a wing's live drawers, and its rooms by name."""
-
-    drawers: int
-    rooms: dict[str, RoomTaxonomy]
-
-
-@dataclass(frozen=True, slots=True)
-class TaxonomyResult:
-    """The wings by name, and the number of tunnels created between their rooms."""
-
-    taxonomy: dict[str, WingTaxonomy]
-    drawers: int
-    tunnels: int
-
-
 def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
-    """Show wings, rooms and halls, with counts.
-
-    A hall is one kind of content in a room: facts, events, decisions, discoveries, preferences, advice. A note's hall
-    is the kind that it was filed as ('palazzo remember --kind decision').
-    """
-    from palazzo.features.places import place_results
-    from palazzo.store import halls, place_rows, tunnel_rows
-
+    """Show wings, rooms and halls, with counts."""
     rooms_by_wing: dict[str, dict[str, RoomTaxonomy]] = {}
     with context.reading().database.snapshot() as connection:
         wing = None if request.wing is None else place_results.wing(context, connection, request.wing)
@@ -70,13 +32,3 @@ def taxonomy(context: Context, request: TaxonomyRequest) -> TaxonomyResult:
         for name, held_rooms in rooms_by_wing.items()
     }
     return TaxonomyResult(wings, sum(wing_view.drawers for wing_view in wings.values()), dug)
-
-
-OPERATION = Operation(
-    "taxonomy",
-    TaxonomyRequest,
-    TaxonomyResult,
-    taxonomy,
-    scope="read",
-    examples=("palazzo taxonomy --wing api",),
-)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
-from palazzo.features.places.place_results import TunnelView
-from palazzo.operations.operation import About, Operation
+from palazzo.features.places.contract import TunnelAddRequest, TunnelAddResult
+from palazzo.features.places.place_results import begin_change, drawers_named, room, tunnel_view
+from palazzo.knowledge import place_names, tunnels
+from palazzo.operations.caller_taint import unless_tainted
+from palazzo.text.names import tidy
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -15,45 +18,8 @@ if TYPE_CHECKING:
 LONGEST_LABEL = 200
 
 
-@dataclass(frozen=True, slots=True)
-class TunnelAddRequest:
-    """The rooms, and the label of the connection."""
-
-    source: Annotated[
-        str,
-        About("The room where it starts: wing/room, or only the room's name if it is unique.", positional=True),
-    ]
-    target: Annotated[str, About("The room where it ends.", positional=True)]
-    label: Annotated[str, About("What connects the rooms, in a few words.")] = ""
-    source_drawers: Annotated[
-        tuple[str, ...],
-        About("A drawer where it starts; may be given several times.", option="--source-drawer", metavar="ID"),
-    ] = ()
-    target_drawers: Annotated[
-        tuple[str, ...],
-        About("A drawer where it ends; may be given several times.", option="--target-drawer", metavar="ID"),
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TunnelAddResult:
-    """The tunnel, and whether it is new."""
-
-    tunnel: TunnelView
-    new: bool
-
-
 def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
-    """Make a tunnel between two rooms, of one wing or of two.
-
-    An existing tunnel is not made twice. A tunnel still leads to its rooms after they are renamed.
-    """
-    from palazzo.archive.ingest_guard import Guard
-    from palazzo.features.places.place_results import begin_change, drawers_named, room, tunnel_view
-    from palazzo.knowledge import place_names, tunnels
-    from palazzo.operations.caller_taint import unless_tainted
-    from palazzo.text.names import tidy
-
+    """Make a tunnel between two rooms, of one wing or of two."""
     unless_tainted(context, "make tunnels")
     label = tidy(request.label)
     if len(label) > LONGEST_LABEL or not label.isprintable():
@@ -70,14 +36,3 @@ def tunnel_add(context: Context, request: TunnelAddRequest) -> TunnelAddResult:
         tunnel, new = tunnels.dig(change, source, target, label, drawers)
         change.count(1)
     return TunnelAddResult(tunnel_view(tunnel), new)
-
-
-OPERATION = Operation(
-    "tunnel_add",
-    TunnelAddRequest,
-    TunnelAddResult,
-    tunnel_add,
-    scope="write",
-    writes=True,
-    examples=("palazzo tunnel add api/auth web/login --label 'same tokens'",),
-)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.features.places.graph_stats import GraphStatsResult
-from palazzo.features.places.place_results import EndView, SharingView, TogetherView, TunnelView
-from palazzo.features.places.room_list import RoomListResult
-from palazzo.features.places.room_merge import RoomMergeResult
-from palazzo.features.places.room_move import RoomMoveResult
-from palazzo.features.places.room_rename import RoomRenameResult
-from palazzo.features.places.taxonomy import TaxonomyResult
-from palazzo.features.places.traverse import TraverseResult
-from palazzo.features.places.tunnel_add import TunnelAddResult
-from palazzo.features.places.tunnel_find import TunnelFindResult
-from palazzo.features.places.tunnel_follow import TunnelFollowResult
-from palazzo.features.places.tunnel_list import TunnelListResult
-from palazzo.features.places.tunnel_remove import TunnelRemoveResult
-from palazzo.features.places.wing_list import WingListResult
-from palazzo.features.places.wing_merge import WingMergeResult
-from palazzo.features.places.wing_rename import WingRenameResult
+from palazzo.features.places.contract import (
+    EndView,
+    GraphStatsResult,
+    HallwaysResult,
+    RoomListResult,
+    RoomMergeResult,
+    RoomMoveResult,
+    RoomRenameResult,
+    SharingView,
+    TaxonomyResult,
+    TogetherView,
+    TraverseResult,
+    TunnelAddResult,
+    TunnelFindResult,
+    TunnelFollowResult,
+    TunnelListResult,
+    TunnelRemoveResult,
+    TunnelView,
+    WingListResult,
+    WingMergeResult,
+    WingRenameResult,
+)
 from palazzo.features.screen import INDENT, Part, Screen
 from palazzo.model import Micros
 from palazzo.text.count_phrases import agree, count_noun
@@ -193,6 +199,20 @@ def traverse(screen: Screen, result: TraverseResult) -> None:
     ]
     screen.table(("hop", "room", "wings", "drawers", "halls", "by"), rows, right=(0, 3))
     _of_all(screen, len(result.rooms), result.total)
+
+
+def hallways(screen: Screen, result: HallwaysResult) -> None:
+    """Show pairs of names in a table."""
+    if not result.hallways:
+        screen.say(("No two names are mentioned together by several drawers.", "dim"))
+        return
+    rows = [
+        ((pair.wing, "cyan"), f"{pair.first} ↔ {pair.second}", f"{pair.drawers:,}", (", ".join(pair.rooms), "dim"))
+        for pair in result.hallways
+    ]
+    screen.table(("wing", "names", "drawers", "rooms"), rows, right=(2,))
+    if result.total > len(result.hallways):
+        screen.say((f"{len(result.hallways):,} of {result.total:,}", "dim"))
 
 
 def graph_stats(screen: Screen, result: GraphStatsResult) -> None:

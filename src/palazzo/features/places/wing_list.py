@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.operations.operation import Operation
+from palazzo.features.places.contract import WingListRequest, WingListResult, WingView
+from palazzo.store import halls, place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class WingListRequest:
-    """No arguments: all wings."""
-
-
-@dataclass(frozen=True, slots=True)
-class WingView:
-    """A wing: its rooms, its live drawers, and its former names."""
-
-    wing: str
-    rooms: int
-    drawers: int
-    former: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WingListResult:
-    """The wings, sorted by name."""
-
-    wings: tuple[WingView, ...]
-
-
 def wing_list(context: Context, request: WingListRequest) -> WingListResult:
     """List the wings, with their former names."""
-    from palazzo.store import halls, place_rows
-
     with context.reading().database.snapshot() as connection:
         room_contents, former = halls.read_contents(connection), place_rows.former_wing_names(connection)
         rooms: dict[int, int] = {}
@@ -55,13 +31,3 @@ def wing_list(context: Context, request: WingListRequest) -> WingListResult:
             if row not in hidden_wings
         )
     )
-
-
-OPERATION = Operation(
-    "wing_list",
-    WingListRequest,
-    WingListResult,
-    wing_list,
-    scope="read",
-    examples=("palazzo wing list",),
-)

@@ -6,93 +6,43 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import PalaceMissing, SchemaTooNew, UsageError
-from palazzo.operations import damage
-from palazzo.operations.damage import SalvageView
-from palazzo.operations.filters import (
-    External,
-    FiledAs,
-    FromSource,
-    InRoom,
-    InWing,
-    MinImportance,
-    OfKind,
-    OnBranch,
-    Since,
-    Until,
-    WithTags,
+from palazzo.features.portability import known_exports
+from palazzo.features.portability.contract import ExportRequest, ExportResult
+from palazzo.features.search import search
+from palazzo.operations import damage, source_filter
+from palazzo.operations.arguments import check_place, label, moment
+from palazzo.settings.setting_keys import TRUSTS
+from palazzo.store import place_rows, redaction_state
+from palazzo.store.database import Database
+from palazzo.store.drawer_listing import Listing
+from palazzo.sync import (
+    carried_files,
+    derived_records,
+    export_check,
+    markdown_pages,
+    page_tree,
+    record_lines,
+    record_reader,
 )
-from palazzo.operations.operation import About, Operation
+from palazzo.sync.authenticity import Proof
+from palazzo.sync.carried_files import STDIN
+from palazzo.sync.line_checksums import LineChecksums
+from palazzo.sync.records.header_record import Header
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
-    from palazzo.store.drawer_listing import Listing
 
 _REPORT_INTERVAL = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
-    """The path, the format, and the filters of the export."""
-
-    out: Annotated[
-        Path,
-        About(
-            "A file, compressed if it ends in .gz or .zst; - for standard output; for markdown, a directory.",
-            True,
-            "OUT",
-        ),
-    ]
-    format: Annotated[
-        Literal["jsonl", "markdown"], About("jsonl is complete and can be imported; markdown is for reading.")
-    ] = "jsonl"
-    wing: InWing = None
-    room: InRoom = None
-    kind: OfKind = None
-    since: Since = None
-    until: Until = None
-    branch: OnBranch = None
-    tags: WithTags = ()
-    source: FromSource = None
-    filed_as: FiledAs = ()
-    min_importance: MinImportance = None
-    external: External = True
-    salvage: Annotated[
-        bool, About("For a damaged palace: write everything that can be read, as jsonl, and name what cannot be read.")
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
-class ExportResult:
-    """What was written. `counts` are records by kind for jsonl, and drawers, facts, tasks and pages for markdown."""
-
-    path: str
-    format: str
-    counts: dict[str, int]
-    size: int
-    """Bytes of the file, or of all pages in place."""
-    took_s: float
-    filter: dict[str, Any] = field(default_factory=dict)
-    """The filters of the export, by option; empty if it holds everything."""
-    salvage: SalvageView | None = None
-    """What could not be read during an export with --salvage."""
-
-
 def export(context: Context, request: ExportRequest) -> ExportResult:
-    """Export the palace to a file with one JSON record per line, or to a tree of readable pages.
-
-    A jsonl export holds all primary data (items with their bytes, acts, facts, to-dos, diaries, tunnels, times and
-    origins); 'palazzo import' merges it into any palace. Two exports of one palace differ only in what changed. An
-    existing export stays until the new one is complete; no other file is overwritten.
-    """
-    from palazzo.features.portability import known_exports
-    from palazzo.sync.carried_files import STDIN
-
+    """Export the palace to a file with one JSON record per line, or to a tree of readable pages."""
     began = time.monotonic()
     out = _out(context, request)
     if out != STDIN:
@@ -111,9 +61,6 @@ def export(context: Context, request: ExportRequest) -> ExportResult:
 
 def _salvage(context: Context, request: ExportRequest, out: Path, began: float) -> ExportResult:
     """Export the salvage of a damaged palace."""
-    from palazzo.store.database import Database
-    from palazzo.store.drawer_listing import Listing
-
     has_other_options = ExportRequest(request.out, salvage=True) != request
     if has_other_options:
         raise UsageError("--salvage writes everything that can be read, as jsonl. Leave out the other options.")
@@ -141,9 +88,6 @@ def _export(context: Context, request: ExportRequest, out: Path, began: float) -
 
 def _out(context: Context, request: ExportRequest) -> Path:
     """Return where to write; UsageError if an export would overwrite something else there."""
-    from palazzo.sync import export_check
-    from palazzo.sync.carried_files import STDIN
-
     if request.out == STDIN:
         if request.format == "markdown":
             raise UsageError("A Markdown export is a tree of pages: name a directory instead of -.")
@@ -162,13 +106,6 @@ def _out(context: Context, request: ExportRequest) -> Path:
 
 def _select_drawers(context: Context, connection: Connection, request: ExportRequest) -> tuple[Listing, dict[str, Any]]:
     """Return the selected drawers and the options that select them; no options if all drawers are selected."""
-    from palazzo.features.search import search
-    from palazzo.operations import source_filter
-    from palazzo.operations.arguments import check_place, label, moment
-    from palazzo.settings.setting_keys import TRUSTS
-    from palazzo.store import place_rows
-    from palazzo.store.drawer_listing import Listing
-
     search.check_importance(request.min_importance)
     since = moment(request.since, context.now, "--since")
     until = moment(request.until, context.now, "--until")
@@ -207,8 +144,6 @@ def _select_drawers(context: Context, connection: Connection, request: ExportReq
 def _markdown(
     context: Context, connection: Connection, listing: Listing, filters: dict[str, Any], out: Path
 ) -> dict[str, int]:
-    from palazzo.sync import markdown_pages, page_tree
-
     selection = markdown_pages.PageSelection(listing, filters)
     with page_tree.open_tree(out) as tree:
         counts = markdown_pages.write(
@@ -220,19 +155,17 @@ def _markdown(
 def _jsonl(
     context: Context, connection: Connection, listing: Listing, filters: dict[str, Any], out: Path, remark: str = ""
 ) -> dict[str, int]:
-    from palazzo.store import redaction_state
-    from palazzo.sync import carried_files, derived_records, export_check, record_lines, record_reader
-    from palazzo.sync.authenticity import Proof
-    from palazzo.sync.records.header_record import Header
-
     scope = record_reader.Scope(listing, filters) if filters else None
     total = record_reader.count(connection)
     counts: Counter[str] = Counter()
     proof = Proof(redaction_state.fingerprint_key(connection), export_check.PURPOSE)
+    checksums = LineChecksums()
 
     def tell(write: Callable[[bytes], object], kind: str, line: bytes) -> None:
         write(line)
-        proof.add(line.removesuffix(b"\n"))
+        text = line.removesuffix(b"\n")
+        proof.add(text)
+        checksums.add(text)
         counts[kind] += 1
         if not (line_count := counts.total()) % _REPORT_INTERVAL:
             context.report("exporting", line_count, max(line_count, total))
@@ -244,26 +177,13 @@ def _jsonl(
             tell(write, record_lines.kind_of(record), record_lines.to_line(record))
         for drawer in derived_records.drawers(connection, listing):
             tell(write, derived_records.KIND, derived_records.to_line(drawer))
-        write(derived_records.to_line(derived_records.End(counts.total(), proof.mac)))
+        write(derived_records.to_line(derived_records.End(counts.total(), checksums.seal(proof.mac))))
     return dict(counts)
 
 
 def _size(out: Path) -> int:
-    from palazzo.sync.carried_files import STDIN
-
     if out == STDIN:
         return 0
     if out.is_dir():
         return sum(page.stat().st_size for page in out.rglob("*.md"))
     return out.stat().st_size
-
-
-OPERATION = Operation(
-    "export",
-    ExportRequest,
-    ExportResult,
-    export,
-    scope="admin",
-    failed=lambda result: result.salvage is not None and not result.salvage.is_whole,
-    examples=("palazzo export palace.jsonl.zst", "palazzo export pages --format markdown --wing api"),
-)

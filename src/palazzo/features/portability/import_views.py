@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from palazzo.features.portability.contract import InjectableKind, KindCount, Speaker
 
 if TYPE_CHECKING:
     from palazzo.importers.import_summary import ImportSummary
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """A speaker named in the file, and the number of records."""
-
-    name: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """The number of records of a kind with a trust level, after the limit of this import was applied."""
-
-    what: str
-    trust: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class InjectableKind:
-    """The number of records of a kind that hooks may inject at that trust level, and their first lines (of a few)."""
-
-    what: str
-    count: int
-    lines: tuple[str, ...]
 
 
 _MOST_SPEAKERS = 20

@@ -11,25 +11,40 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive import identity
 from palazzo.errors import UsageError
+from palazzo.features.mining.mine import embed_now, wing_named
 from palazzo.features.portability import import_views
-from palazzo.features.portability.import_views import InjectableKind, KindCount, Speaker
+from palazzo.features.portability.contract import (
+    Came,
+    ImportRequest,
+    ImportResult,
+    LeftOut,
+    RenamedPlace,
+)
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_results import ACTOR
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.importers import DiaryEntry, Fact, Note, Task, store_import, store_readers
+from palazzo.importers.import_summary import ImportSummary
 from palazzo.model import Trust, least_trust
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.caller_taint import speaks, unless_tainted
+from palazzo.palace import Palace, without_embedder
+from palazzo.store import items, redaction_state
+from palazzo.store.raw_database import refuse_open
+from palazzo.store.unfinished_imports import STANDARD_INPUT, Import
+from palazzo.sync import carried_files, derived_records, export_check, merge, page_tree
+from palazzo.sync.carried_files import STDIN
+from palazzo.sync.merge import OWN_DEVICE, Origin
+from palazzo.sync.merge_state import ImportChange
 
 if TYPE_CHECKING:
     from palazzo.importers import StoreReader, StoreRecord
-    from palazzo.importers.import_summary import ImportSummary
     from palazzo.importers.store_import import Migration
     from palazzo.operations.context import Context
-    from palazzo.palace import Palace
-    from palazzo.store.unfinished_imports import Import
     from palazzo.sync.export_check import VerifiedExport
-    from palazzo.sync.merge import Origin, Report
+    from palazzo.sync.merge import Report
 
 OWN = "palazzo"
 """The name of our own format in --from."""
@@ -38,91 +53,6 @@ _REFUSAL = (
     "it would change your own records, applies to the whole palace, or has a date in the future; another palace's"
     " export may only add"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ImportRequest:
-    """The file to import, its format, its trust level, and the target wing."""
-
-    path: Annotated[
-        Path,
-        About("An export, or the store of another memory; - reads standard input.", positional=True, option="FILE|DIR"),
-    ]
-    store: Annotated[
-        str | None,
-        About("The format: palazzo, mempalace or shodh; detected by default.", False, "--from", "NAME"),
-    ] = None
-    trust: Annotated[
-        Trust | None,
-        About(
-            "The highest trust that its records get. The default is external (another person's): search finds and "
-            "labels its records, and hooks do not inject them. Give user if it is your own.",
-        ),
-    ] = None
-    wing: Annotated[str | None, About("File the content of another memory's store in this wing.")] = None
-    dry_run: Annotated[bool, About("Only show what would be imported.")] = False
-    wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class Came:
-    """The number of imported records of one kind.
-
-    `new` were not here, `there` were here already; `changed` were updated; `merged` were merged into records that say
-    the same.
-    """
-
-    what: str
-    new: int
-    there: int
-    changed: int
-    merged: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Records that could not be imported: how many, and why; `keys` are the source's names for a few of them."""
-
-    what: str
-    reason: str
-    count: int
-    keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RenamedPlace:
-    """A wing, a room or an agent that has a different name here."""
-
-    what: str
-    was: str
-    now: str
-
-
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """What was imported, already here, and left out. `change` is what 'palazzo undo' takes back, if anything."""
-
-    path: str
-    store: str
-    counts: tuple[Came, ...]
-    left_out: tuple[LeftOut, ...]
-    took_s: float
-    renamed: tuple[RenamedPlace, ...] = ()
-    conflicts: tuple[str, ...] = ()
-    """Ids of new conflicts between facts: 'palazzo kg conflicts' shows them."""
-    forked: tuple[str, ...] = ()
-    """Ids of devices of which two copies of one palace were changed separately: the records of both are here."""
-    variants: tuple[str, ...] = ()
-    """Ids of items whose text differs between this palace and the export: the text here was kept."""
-    trust: str | None = None
-    """The highest trust level of its records; null for an export that this palace wrote."""
-    change: str | None = None
-    dry_run: bool = False
-    speakers: tuple[Speaker, ...] = ()
-    kinds: tuple[KindCount, ...] = ()
-    unasked: tuple[InjectableKind, ...] = ()
-    title: Annotated[str, PERSON_ONLY] = ""
-    note: Annotated[str, PERSON_ONLY] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +72,7 @@ class _ImportOutcome:
 
 
 def import_(context: Context, request: ImportRequest) -> ImportResult:
-    """Import an export of another palace, or the store of another memory. Existing records are not added again.
-
-    An export is merged: ids and times stay the same, and for a record in both palaces the earliest retirement counts.
-    An export or a store is read completely and checked before anything is written. Notes, diaries, facts and tunnels of
-    another memory's store are filed with their times and origins. The format is detected unless --from is given.
-
-    A keyed hash shows which exports this palace wrote. Anything else counts as another person's: its records get at
-    most the trust --trust, and an export changes no existing record. --trust user states that it is your own. A store
-    in its program's own directory in your home counts as yours. 'palazzo undo' takes back everything that an import
-    added.
-    """
-    from palazzo.sync.carried_files import STDIN
-
+    """Import an export of another palace, or the store of another memory. Existing records are not added again."""
     began = time.monotonic()
     with _file(context, request) as path:
         reader = _reader(path, request.store)
@@ -187,8 +105,6 @@ def import_(context: Context, request: ImportRequest) -> ImportResult:
 @contextmanager
 def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
     """Yield the file to read; standard input is saved to a temporary file, because it is read twice."""
-    from palazzo.sync.carried_files import STDIN
-
     if request.path != STDIN:
         path = context.led_to(request.path)
         if not os.path.lexists(path):
@@ -197,6 +113,10 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
             raise UsageError(
                 f"{path} is neither a file nor a directory. Name one, or pass the data on standard input (-)."
             )
+        try:
+            refuse_open(path)
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}. Name an export of it, or another memory.") from None
         yield path
         return
     if context.trust != "user":
@@ -211,9 +131,6 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
 
 def _reader(path: Path, store_name: str | None) -> StoreReader | None:
     """Return the reader for a store; None for an export of Palazzo."""
-    from palazzo.importers import store_readers
-    from palazzo.sync import carried_files, export_check, page_tree
-
     if store_name is not None:
         name = store_name.strip().lower()
         return None if name == OWN else store_readers.find_reader(name)
@@ -234,12 +151,6 @@ def _reader(path: Path, store_name: str | None) -> StoreReader | None:
 
 
 def _merge(context: Context, path: Path, request: ImportRequest) -> _ImportOutcome:
-    from palazzo.archive import identity
-    from palazzo.importers.import_summary import ImportSummary
-    from palazzo.operations.caller_taint import speaks
-    from palazzo.sync import derived_records, export_check, merge
-    from palazzo.sync.merge_state import ImportChange
-
     if request.wing is not None:
         raise UsageError("An export states the wing of each of its records: leave out --wing.")
     if not request.dry_run and speaks(context) != "user":
@@ -275,8 +186,6 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _ImportOutco
 
 
 def _key(context: Context) -> bytes:
-    from palazzo.store import redaction_state
-
     if not context.has_palace:
         return b""
     with context.reading().database.snapshot() as connection:
@@ -285,8 +194,6 @@ def _key(context: Context) -> bytes:
 
 def _origin(context: Context, export: VerifiedExport, request: ImportRequest) -> Origin:
     """Return who wrote an export. Into an empty palace another palace's export is imported only with --trust."""
-    from palazzo.sync.merge import OWN_DEVICE, Origin
-
     if export.is_own and request.trust is None:
         return OWN_DEVICE
     if request.trust == "user":
@@ -301,8 +208,6 @@ def _origin(context: Context, export: VerifiedExport, request: ImportRequest) ->
 
 
 def _is_empty(context: Context) -> bool:
-    from palazzo.store import items
-
     if not context.has_palace:
         return True
     with context.reading().database.snapshot() as connection:
@@ -310,9 +215,6 @@ def _is_empty(context: Context) -> bool:
 
 
 def _identify_import(path: Path, request: ImportRequest) -> Import:
-    from palazzo.store.unfinished_imports import STANDARD_INPUT, Import
-    from palazzo.sync.carried_files import STDIN
-
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Import(STANDARD_INPUT if request.path == STDIN else str(path), digest)
@@ -359,19 +261,12 @@ class _TrustLimit:
         return self._summary.count_records(map(self._limit, self._reader.read(path)))
 
     def _limit(self, record: StoreRecord) -> StoreRecord:
-        from palazzo.importers import DiaryEntry, Fact, Note, Task
-
         if isinstance(record, Note | DiaryEntry | Task | Fact):
             return replace(record, trust=least_trust(record.trust, self._trust))
         return record
 
 
 def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportRequest) -> _ImportOutcome:
-    from palazzo.features.mining.mine import wing_named
-    from palazzo.importers import store_import
-    from palazzo.importers.import_summary import ImportSummary
-    from palazzo.operations.caller_taint import speaks, unless_tainted
-
     is_persons = speaks(context) == "user"
     if not is_persons and not request.dry_run:
         unless_tainted(context, "import another memory")
@@ -399,8 +294,6 @@ def _palace(context: Context, dry_run: bool, tries: bool) -> Iterator[Palace]:
 
     A dry run that `tries` writes, and rolls back in the same transaction.
     """
-    from palazzo.palace import Palace, without_embedder
-
     if not dry_run:
         yield context.writing()
     elif context.has_palace:
@@ -424,26 +317,5 @@ def _of_migration(migration: Migration) -> _ImportOutcome:
 
 
 def _embed_vectors(context: Context) -> str:
-    from palazzo.features.mining.mine import embed_now
-
     note, _ = embed_now(context)
     return note
-
-
-def _asks(request: ImportRequest) -> bool:
-    """Return whether to show a person at a terminal the planned import and its trust; not if they stated the trust."""
-    return request.trust is None and sys.stdin is not None and sys.stdin.isatty()
-
-
-OPERATION = Operation(
-    "import",
-    ImportRequest,
-    ImportResult,
-    import_,
-    scope="admin",
-    view="view:import_",
-    writes=True,
-    steps=True,
-    asks=_asks,
-    examples=("palazzo import palace.jsonl.zst --trust user", "palazzo import ~/.mempalace --from mempalace --dry-run"),
-)

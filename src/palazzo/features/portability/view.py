@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.features.portability.export import ExportResult
-from palazzo.features.portability.importer import Came, ImportResult
+from palazzo.features.portability.contract import Came, ExportResult, ImportResult
 from palazzo.features.screen import INDENT, Screen
 from palazzo.text.count_phrases import count_noun, count_plural
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.features.search.hits import HitSource
-from palazzo.model import Micros, Visibility
+from palazzo.archive import archive_reader
+from palazzo.features.branches.branch_labels import find_origin
+from palazzo.features.search.hit_locations import SHORTEST_ID
+from palazzo.features.search.hits import source_of, title_of
+from palazzo.operations.shared_views import DrawerRow
+from palazzo.store import note_labels
 
 if TYPE_CHECKING:
     from palazzo.features.branches.branch_labels import Checkout
@@ -17,45 +20,8 @@ BEGINNING = 200
 """The most characters of a drawer's text that a list shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawerRow:
-    """A drawer in a list. `text` is the beginning of its text if `truncated` is set; `length` is the full length.
-
-    `filed_as` and `importance` are the kind and the importance of a note.
-    """
-
-    id: str
-    kind: str
-    filed_as: str
-    wing: str
-    room: str
-    title: str
-    created_at: Micros
-    recorded_at: Micros
-    role: str
-    author: str
-    trust: str
-    tags: tuple[str, ...]
-    importance: float | None
-    source: HitSource
-    text: str
-    truncated: bool
-    length: int
-    visibility: Visibility = "merged"
-    label: str = ""
-    """The branch label, if the drawer is not known to be part of the current checkout."""
-    short_id: str = ""
-    """The beginning of the id, as short as it is unique; every command accepts it."""
-
-
 def drawer_rows(connection: Connection, rows: Sequence[int], checkout: Checkout) -> tuple[DrawerRow, ...]:
     """Return drawers by their row ids, in the order given."""
-    from palazzo.archive import archive_reader
-    from palazzo.features.branches.branch_labels import find_origin
-    from palazzo.features.search.hit_locations import SHORTEST_ID
-    from palazzo.features.search.hits import source_of, title_of
-    from palazzo.store import note_labels
-
     read = archive_reader.read_drawers(connection, rows)
     labels_by_row = note_labels.labels_of(connection, rows)
     standings = checkout.standings(find_origin(drawer) for drawer in read.values())

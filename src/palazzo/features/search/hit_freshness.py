@@ -13,8 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalaceUnusable
-from palazzo.features.search.hits import CitationView
+from palazzo.git import freshness
+from palazzo.git.freshness import worst
 from palazzo.model import Anchor, AnchorKind, Freshness
+from palazzo.operations.shared_views import CitationView
+from palazzo.store import anchors
+from palazzo.store.redaction_state import fingerprint_key
 
 if TYPE_CHECKING:
     from palazzo.git.freshness import CitationStatus
@@ -58,8 +62,6 @@ class Files:
         `wings` maps drawer ids, the most important first, to their wings; `hows` selects the kinds of citations that
         count.
         """
-        from palazzo.store import anchors
-
         own = [uid for uid, wing in wings.items() if wing == self._home]
         anchors_by_drawer = anchors.of_drawers(connection, own) if own else {}
         relevant_anchors = {
@@ -72,8 +74,6 @@ class Files:
 
     def of_facts(self, connection: Connection, scopes: Mapping[str, str | None]) -> dict[str, CitationSummary]:
         """Return the freshness of the facts' citations, by fact id. A fact that cites files always has a wing."""
-        from palazzo.store import anchors
-
         own = [uid for uid, wing in scopes.items() if wing is not None and wing == self._home]
         comparisons = self._compare_citations(connection, anchors.of_facts(connection, own) if own else {}, own)
         return {uid: _summarize_citations(group) for uid, group in comparisons.items()}
@@ -94,7 +94,6 @@ class Files:
         key = _key(connection) if ranking else b""
         if not key:
             return {}
-        from palazzo.git import freshness
 
         turns = sorted((n, rank, uid) for rank, uid in enumerate(ranking) for n in range(len(ranking[uid])))
         began = time.monotonic()
@@ -109,8 +108,6 @@ class Files:
 
 def _key(connection: Connection) -> bytes:
     """Return the palace's fingerprint key; b"" if it is lost. `doctor` reports that; an answer need not fail."""
-    from palazzo.store.redaction_state import fingerprint_key
-
     try:
         return fingerprint_key(connection)
     except PalaceUnusable:
@@ -118,13 +115,21 @@ def _key(connection: Connection) -> bytes:
 
 
 def _summarize_citations(comparisons: Sequence[tuple[Anchor, CitationStatus]]) -> CitationSummary:
-    from palazzo.git.freshness import worst
-
     ranking = sorted(comparisons, key=lambda one: _WORST.index(one[1].freshness))
     citations = tuple(_view(anchor, file_status) for anchor, file_status in ranking[:MOST])
     return CitationSummary(
         worst(file_status for _, file_status in comparisons), citations, "; ".join(_remarks(ranking))
     )
+
+
+def join_summaries(best: CitationSummary, others: Iterable[CitationSummary]) -> CitationSummary:
+    """Return the state of what all drawers of a hit cite, the worst first; the remark stays that of the best drawer."""
+    summaries = [best, *others]
+    citations = dict.fromkeys(citation for summary in summaries for citation in summary.citations)
+    ranking = sorted(citations, key=lambda citation: _WORST.index(citation.freshness))
+    states: list[Freshness] = [summary.freshness for summary in summaries if summary.citations]
+    freshness = min(states, key=_WORST.index, default=best.freshness)
+    return CitationSummary(freshness, tuple(ranking[:MOST]), best.remark)
 
 
 def _view(anchor: Anchor, file_status: CitationStatus) -> CitationView:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from palazzo.archive.archive_reader import short_session
 from palazzo.text.best_sentence import find_best_sentence
-from palazzo.text.document_formats import document_kind
+from palazzo.text.document_formats import has_converted_format
 from palazzo.text.sentences import Sentence
 from palazzo.text.word_forms import terms
 
@@ -35,16 +36,8 @@ class Location(NamedTuple):
     line: int | None = None
 
 
-def is_prose(kind: str, path: str) -> bool:
-    """Return whether a drawer's lines may be joined to paragraphs: it is neither code nor output of a tool."""
-    return kind != "tool" and (not path or document_kind(path, "") in ("markdown", "rest", "plain"))
-
-
 def locate(connection: Connection, drawer: Drawer, offset: int) -> Location:
     """Return where the character `offset` of a drawer's text is."""
-    from palazzo.archive.archive_reader import short_session
-    from palazzo.sources.formats.converted_documents import has_format
-
     source = drawer.source
     if source.session_id:
         parts = (source.kind, short_session(connection, source.session_id), drawer.locator)
@@ -53,7 +46,9 @@ def locate(connection: Connection, drawer: Drawer, offset: int) -> Location:
         return Location(f"{drawer.place.wing}/{drawer.place.room}")
     path = source.key[-1]
     first = _LINES.match(drawer.locator)
-    if first is None or has_format(PurePosixPath(path)):  # the lines of a converted text are not those of the file
+    if first is None or has_converted_format(
+        PurePosixPath(path)
+    ):  # the lines of a converted text are not those of the file
         return Location(path, path)
     is_whole = len(drawer.spans) == 1  # else something between the spans was forgotten, or is not theirs
     line = int(first[1]) + (drawer.text.count("\n", 0, offset) if is_whole else 0)

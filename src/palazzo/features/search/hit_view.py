@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from palazzo.features.screen import INDENT, Part, Screen
-from palazzo.features.search.hit_locations import is_prose
-from palazzo.features.search.hits import HitView, NeighbourView, TurnView
-from palazzo.features.search.strength import Strength
+from palazzo.features.search.contract import HitView, NeighbourView, Strength, TurnView
 from palazzo.model import Micros
 from palazzo.security.display_names import quoted_name, shown_place
 from palazzo.text.ages import describe_age
 from palazzo.text.best_sentence import find_best_sentence, joined_text, split_blocks
 from palazzo.text.count_phrases import count_noun
+from palazzo.text.document_formats import is_prose
 from palazzo.text.times import to_iso
 
 MOST_ROWS, ENOUGH_ROWS = 4, 2
@@ -63,8 +63,10 @@ def write_hit(screen: Screen, rank: int, hit: HitView, answer: Answer) -> None:
     for neighbour in hit.context:
         if neighbour.position < 0:
             _write_neighbour(screen, neighbour, answer)
-    for label, row in _rows(screen, hit, answer.words):
+    quoted_part = _quoted_part(hit)
+    for label, row in _rows(screen, quoted_part, answer.words):
         screen.say(INDENT, (label, "cyan"), *_with_matches(row, answer.words))
+    _write_other_parts(screen, hit, answer)
     for neighbour in hit.context:
         if neighbour.position > 0:
             _write_neighbour(screen, neighbour, answer)
@@ -100,15 +102,44 @@ def _write_facts(screen: Screen, hit: HitView, answer: Answer) -> None:
 
 def _labels(hit: HitView, now: Micros) -> Iterator[str]:
     """Yield what a reader must know before relying on a hit."""
+    if hit.kind == "reasoning":
+        yield "reasoning, not said"
     if hit.trust == "external":
         yield "untrusted"
     if hit.label:
         yield hit.label
+    if hit.feedback:
+        yield f"judged {hit.feedback}"
     if hit.superseded is not None:
         by = hit.superseded
         yield f"superseded {describe_age(by.at, now)}: {by.value or 'it ended'} ({by.by})"
     if hit.cited:
         yield hit.cited
+
+
+def _quoted_part(hit: HitView) -> HitView:
+    """Return a hit of two drawers as if it had only the one that is quoted."""
+    for part in hit.parts:
+        if part.start <= hit.quoted_at < part.end:
+            turns = tuple(
+                replace(turn, start=turn.start - part.start, end=turn.end - part.start)
+                for turn in hit.turns
+                if part.start <= turn.start < part.end
+            )
+            text, quoted_at = hit.text[part.start : part.end], hit.quoted_at - part.start
+            return replace(hit, text=text, turns=turns, quoted_at=quoted_at, truncated=part.length > len(text))
+    return hit
+
+
+def _write_other_parts(screen: Screen, hit: HitView, answer: Answer) -> None:
+    """Write one line of each drawer of a hit that is not quoted: its best sentence."""
+    source = "session" if hit.source.session_id else "document"
+    for part in hit.parts:
+        if not part.start <= hit.quoted_at < part.end:
+            superseded = " (superseded)" if part.superseded is not None else ""
+            label = f"+ same {source} {part.id[: len(hit.short_id)]}{superseded} › "
+            sentence = _one_row(screen, hit.text[part.start : part.end], label, answer.words)
+            screen.say(INDENT, (label, "dim"), *_with_matches(sentence, answer.words))
 
 
 def _speaker(hit: HitView) -> str:
@@ -126,11 +157,12 @@ def _write_weak_hit(screen: Screen, hit: HitView, answer: Answer) -> None:
     if screen.is_terminal and len(location) > room:
         location = f"…{location[1 - room :]}"
     labels = "".join(f"{label.partition(':')[0]}  " for label in _labels(hit, answer.now))
+    quote = " ".join(hit.quoted[:_MOST_CHARACTERS].split())
     screen.trim(
         (location, f"cyan {_link(screen, hit)}"),
         (f"  {hit.short_id}  ", "dim"),
         (labels, "yellow"),
-        *_with_matches(" ".join(screen.wrap(hit.quoted[:_MOST_CHARACTERS], screen.width)), answer.words),
+        *_with_matches(" ".join(screen.wrap(quote, screen.width)), answer.words),
     )
 
 

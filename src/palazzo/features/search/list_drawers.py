@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.features.search.drawer_rows import DrawerRow
-from palazzo.operations.filters import UNTIL_HELP, FiledAs, InRoom, InWing, MinImportance, OfKind, Since, WithTags
-from palazzo.operations.operation import About, Operation
+from palazzo.features.branches.branch_labels import Checkout
+from palazzo.features.search import search
+from palazzo.features.search.contract import ListDrawersRequest, ListDrawersResult
+from palazzo.features.search.drawer_rows import drawer_rows
+from palazzo.operations.arguments import check_place, label, moment
+from palazzo.operations.source_filter import known_tags
+from palazzo.store import drawer_listing, place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -17,41 +20,8 @@ MOST = 1_000
 """The most drawers on one page."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListDrawersRequest:
-    """The filters, and the page."""
-
-    wing: InWing = None
-    room: InRoom = None
-    kind: OfKind = None
-    filed_as: FiledAs = ()
-    tags: WithTags = ()
-    since: Since = None
-    until: Annotated[str | None, About(UNTIL_HELP, aliases=("--before",))] = None
-    min_importance: MinImportance = None
-    limit: Annotated[int, About("Maximum number of drawers.")] = 20
-    offset: Annotated[int, About("Number of newest drawers to skip.")] = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ListDrawersResult:
-    """A page of drawers, and the total number."""
-
-    drawers: tuple[DrawerRow, ...]
-    total: int
-    limit: int
-    offset: int
-
-
 def list_drawers(context: Context, request: ListDrawersRequest) -> ListDrawersResult:
     """List filed drawers, newest first: time, place, kind and beginning of the text."""
-    from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.features.search import search
-    from palazzo.features.search.drawer_rows import drawer_rows
-    from palazzo.operations.arguments import check_place, label, moment
-    from palazzo.operations.source_filter import known_tags
-    from palazzo.store import drawer_listing, place_rows
-
     _check(request)
     search.check_importance(request.min_importance)
     since = moment(request.since, context.now, "--since")
@@ -79,14 +49,3 @@ def _check(request: ListDrawersRequest) -> None:
         raise UsageError(f"The limit is {request.limit}; it must be between 1 and {MOST:,}.")
     if request.offset < 0:
         raise UsageError(f"The offset is {request.offset}; it must be 0 or more.")
-
-
-OPERATION = Operation(
-    "list_drawers",
-    ListDrawersRequest,
-    ListDrawersResult,
-    list_drawers,
-    scope="read",
-    view="list_view:list_drawers",
-    examples=("palazzo ls --wing api --limit 10", "palazzo list-drawers --kind note --since monday"),
-)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palazzo.features.screen import INDENT, Screen
-from palazzo.features.search.check_duplicate import CheckDuplicateResult
-from palazzo.features.search.drawer_rows import DrawerRow
+from palazzo.features.search.contract import CheckDuplicateResult, ListDrawersResult
 from palazzo.features.search.hit_view import day
-from palazzo.features.search.list_drawers import ListDrawersResult
+from palazzo.operations.shared_views import DrawerRow
 from palazzo.text.count_phrases import count_noun
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palazzo.features.screen import Part, Screen
-from palazzo.features.search.hits import HitView, ReasonView
+from palazzo.features.search.contract import HitView, ReasonView
 
 _CELL = 8
 """Columns of a hit in the table of reasons."""

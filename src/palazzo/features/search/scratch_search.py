@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.bench.retrieval import DEPTH, Answer, Ask, SearchHit, SharedEmbedder
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
 from palazzo.index.embedder import Embedder
 from palazzo.operations.context import Context
 
@@ -31,7 +32,8 @@ class SearchRunner:
 
     def _ask(self, context: Context, question: str) -> Answer:
         began = time.perf_counter()
-        result = search(context, SearchRequest(question, limit=DEPTH, budget=_PLENTY, without=self.without))
+        request = SearchRequest(question, limit=DEPTH, budget=_PLENTY, drawers=True, without=self.without)
+        result = search(context, request)
         took = (time.perf_counter() - began) * 1000
         drawer = context.reading().drawer
         hits = (

@@ -3,61 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from palazzo.errors import UsageError
+from palazzo.archive.archive_reader import short_id
+from palazzo.errors import NoSuchPlace, UsageError
+from palazzo.features.branches.branch_labels import Checkout, find_origin
+from palazzo.features.ledger.usage import session_named
+from palazzo.features.search import team_hits
+from palazzo.features.search.contract import (
+    HitView,
+    NeighbourView,
+    ReasonView,
+    Scope,
+    SearchRequest,
+    SearchResult,
+    SupersededView,
+    TurnView,
+)
+from palazzo.features.search.hit_freshness import NOTHING, Files, join_summaries
 from palazzo.features.search.hit_locations import (
     SHORTEST_ID,
     find_matched_words,
     find_quote,
-    is_prose,
     locate,
 )
-from palazzo.features.search.hits import (
-    HitView,
-    NeighbourView,
-    ReasonView,
-    SupersededView,
-    TurnView,
-    find_supersessions,
-    source_of,
-    title_of,
-)
+from palazzo.features.search.hit_parts import view_parts
+from palazzo.features.search.hits import find_supersessions, source_of, title_of
 from palazzo.features.search.strength import strengths_of
 from palazzo.features.service.background_process import start_embedding
+from palazzo.features.sessions import session_rows
 from palazzo.features.tasks.task_results import task_states
-from palazzo.model import Micros
+from palazzo.index import query
+from palazzo.index.query import Query
+from palazzo.index.score import ANSWER_FLOOR, LENIENT_FLOOR
+from palazzo.model import Micros, least_trust
 from palazzo.operations import point_in_time as past
-from palazzo.operations.arguments import check_place, moment
-from palazzo.operations.filters import (
-    External,
-    FiledAs,
-    FromSource,
-    InRoom,
-    InWing,
-    MinImportance,
-    OfKind,
-    OnBranch,
-    Since,
-    Until,
-    WithTags,
-)
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations import source_filter
+from palazzo.operations.arguments import check_place, label, moment
+from palazzo.operations.source_filter import known_tags
+from palazzo.store import drawers, feedback_rows, note_labels, use_totals
 from palazzo.text.count_phrases import agree, count_noun
+from palazzo.text.document_formats import is_prose
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.branch_labels import BranchStatus, Checkout
+    from palazzo.features.branches.branch_labels import BranchStatus
     from palazzo.features.search.hit_freshness import CitationSummary
     from palazzo.index.presentation import Hit, Neighbour, Turn
-    from palazzo.index.query import Query
     from palazzo.index.search_pipeline import Answer
     from palazzo.operations.context import Context
     from palazzo.palace import Palace
     from palazzo.store.database import Connection
     from palazzo.store.note_labels import Label
 
-_FILTER_OPTIONS = {name: name for name in ("wing", "room", "kind", "since", "until", "branch", "source")} | {
+_FILTER_OPTIONS = {name: name for name in ("wing", "room", "kind", "since", "until", "branch", "source", "host")} | {
     "tags": "tag",
     "as_of": "as-of",
     "filed_as": "filed-as",
@@ -65,92 +64,26 @@ _FILTER_OPTIONS = {name: name for name in ("wing", "room", "kind", "since", "unt
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """The query and its filters."""
-
-    query: Annotated[str, About("What to search for, in your own words.", positional=True, words=True)]
-    wing: InWing = None
-    room: InRoom = None
-    kind: OfKind = None
-    since: Since = None
-    until: Until = None
-    branch: OnBranch = None
-    tags: WithTags = ()
-    source: FromSource = None
-    filed_as: FiledAs = ()
-    min_importance: MinImportance = None
-    as_of: Annotated[str | None, About(past.HELP)] = None
-    limit: Annotated[int, About("Maximum number of hits.")] = 5
-    budget: Annotated[
-        int, About("Maximum number of tokens for all hits, including the context beside them.", metavar="TOKENS")
-    ] = 2000
-    external: External = True
-    explain: Annotated[
-        bool, About("Explain the rank of each hit; for an empty answer, show the nearest candidates.")
-    ] = False
-    without: Annotated[
-        tuple[str, ...], About("Stages and signals to leave out, to measure their effect.", hidden=True)
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The wing and the time that were searched."""
-
-    wing: str | None
-    as_of: Micros | None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The search results. `below` holds the nearest candidates if there was no hit and an explanation was requested."""
-
-    query: str
-    scope: Scope
-    index: Literal["ready", "keyword-only", "building", "without-tokens"]
-    took_ms: float
-    total_candidates: int
-    hits: tuple[HitView, ...]
-    below: tuple[HitView, ...] = ()
-    left_out: int = 0
-    """How many of the best hits the setting `branch_policy` excludes."""
-    note: Annotated[str, PERSON_ONLY] = ""
-    advice: Annotated[str, PERSON_ONLY] = ""
-    """A suggestion if nothing was found."""
-    explained: Annotated[bool, PERSON_ONLY] = False
-    floor: Annotated[float, PERSON_ONLY] = 0.0
-    """The score that the best hit must reach."""
-    is_likely: Annotated[bool, PERSON_ONLY] = True
-    """Whether there is likely to be an answer. If stages were left out, hits are shown nevertheless."""
-    home: Annotated[str, PERSON_ONLY] = ""
-    """The wing of the caller's project, if it has one."""
-    searched_at: Annotated[Micros, PERSON_ONLY] = Micros(0)
-    matched_words: Annotated[tuple[str, ...], PERSON_ONLY] = ()
-    """The words of the hits, in lower case, that match a word of the query."""
-
-
 def search(context: Context, request: SearchRequest) -> SearchResult:
-    """Find drawers by meaning and by words.
-
-    Searches all wings unless told otherwise. Finding nothing is a valid answer, not an error.
-    """
-    from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.features.ledger.usage import session_named
-    from palazzo.index import query
-    from palazzo.index.score import ANSWER_FLOOR, LENIENT_FLOOR
-    from palazzo.operations.source_filter import known_tags
-    from palazzo.store import use_totals
-
+    """Find drawers by meaning and by words."""
     now = context.now
     point_in_time = past.as_of(request.as_of, now)
     search_query = _query(request, now, point_in_time.end_time)
     query.check(search_query)
+    inquiry, team_note = team_hits.ask(context, request)
+    if inquiry is not None:
+        search_query = replace(search_query, budget=int(request.budget * team_hits.OWN_SHARE))
     palace = past.follow(context, point_in_time)
     with palace.database.snapshot() as connection:
-        wing, room = check_place(connection, request.wing, request.room, context.notice)
+        missing_place: NoSuchPlace | None = None
+        try:
+            wing, room = check_place(connection, request.wing, request.room, context.notice)
+        except NoSuchPlace as error:
+            if inquiry is None:
+                raise
+            wing, room, missing_place = request.wing, request.room, error  # the team may have such a place
         known_tags(connection, request.tags)
-        among = _among(context, connection, request)
+        among = _among(context, connection, request) if missing_place is None else frozenset()
         uses = use_totals.rows_used(connection, session_named(context))
     checkout = Checkout(context)
     search_query = replace(
@@ -167,23 +100,32 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
     if answer.index in ("building", "keyword-only"):
         start_embedding(context, insist=False)
     all_hits = (*answer.hits, *answer.below)
+    shared_hits: list[HitView] = []
+    if inquiry is not None:
+        shared_hits, team_note = inquiry.wait()
+        if missing_place is not None and not shared_hits:
+            raise missing_place
     with palace.database.snapshot() as connection:
         matched_words = find_matched_words(
-            connection, request.query, (text for hit in all_hits for text in _visible_texts(hit))
+            connection,
+            request.query,
+            (*(text for hit in all_hits for text in _visible_texts(hit)), *(hit.text for hit in shared_hits)),
         )
-    views = _views(context, palace, all_hits, checkout, point_in_time, matched_words)
-    hit_count = len(answer.hits)
+    views = _views(context, palace, all_hits, checkout, point_in_time, matched_words, answer.is_uncertain)
+    own_hits, below = views[: len(answer.hits)], views[len(answer.hits) :]
+    hits = team_hits.merge(own_hits, shared_hits, request, matched_words, answer.is_uncertain)
     return SearchResult(
         query=request.query,
         scope=Scope(wing, point_in_time.requested_time),
         index=answer.index,
         took_ms=answer.took_ms,
         total_candidates=answer.total,
-        hits=views[:hit_count],
-        below=views[hit_count:] if request.explain else (),
+        hits=hits,
+        below=below if request.explain and not hits else (),
         left_out=left_out,
-        note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out)))),
-        advice="" if answer.hits else _advice(palace, request, answer),
+        uncertain=answer.is_uncertain and bool(hits) and not any(hit.person for hit in hits),
+        note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out), team_note))),
+        advice="" if hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=next((hit.floor for hit in (*answer.hits, *answer.below)), LENIENT_FLOOR),
         is_likely=answer.chance >= ANSWER_FLOOR,
@@ -200,26 +142,34 @@ def _views(
     checkout: Checkout,
     point_in_time: past.AsOf,
     matched_words: frozenset[str],
+    is_uncertain: bool,
 ) -> tuple[HitView, ...]:
     """Return the hits with their labels, their locations and their strengths."""
-    from palazzo.features.branches.branch_labels import find_origin
-    from palazzo.features.search.hit_freshness import NOTHING, Files
-    from palazzo.store import note_labels
-
     end_time = context.now if point_in_time.end_time is None else point_in_time.end_time
     with palace.database.snapshot() as connection:
         standings = checkout.standings(find_origin(hit.drawer) for hit in hits)
-        supersessions = find_supersessions(connection, [hit.drawer.id for hit in hits], end_time)
+        drawers = [drawer for hit in hits for drawer in hit.drawers]
+        supersessions = find_supersessions(connection, [drawer.id for drawer in drawers], end_time)
         labels_by_row = note_labels.labels_of(connection, [hit.row for hit in hits])
-        citations = Files(context).of_drawers(connection, {hit.drawer.id: hit.drawer.place.wing for hit in hits})
-        display_fields = [_display_fields(connection, hit, matched_words) for hit in hits]
+        judged = feedback_rows.judgements(connection, [hit.row for hit in hits])
+        citations = Files(context).of_drawers(connection, {drawer.id: drawer.place.wing for drawer in drawers})
+        display_fields = [
+            _display_fields(connection, hit, matched_words)
+            | {"parts": view_parts(hit, supersessions, citations)}
+            | ({"feedback": judged[hit.row].label} if hit.row in judged else {})
+            for hit in hits
+        ]
     states = task_states(context, point_in_time, hits)
+    strengths = strengths_of([hit.score for hit in hits], is_uncertain)
     return tuple(
         replace(
             _view(
                 hit,
                 standings[find_origin(hit.drawer)],
-                citations.get(hit.drawer.id, NOTHING),
+                join_summaries(
+                    citations.get(hit.drawer.id, NOTHING),
+                    [citations.get(part.drawer.id, NOTHING) for part in hit.parts if part.drawer.id != hit.drawer.id],
+                ),
                 supersessions.get(hit.drawer.id),
                 states.get(hit.drawer.id, ""),
                 labels_by_row.get(hit.row, note_labels.NO_LABEL),
@@ -227,7 +177,7 @@ def _views(
             strength=strength,
             **fields,
         )
-        for hit, strength, fields in zip(hits, strengths_of([hit.score for hit in hits]), display_fields, strict=True)
+        for hit, strength, fields in zip(hits, strengths, display_fields, strict=True)
     )
 
 
@@ -238,11 +188,18 @@ def _visible_texts(hit: Hit) -> Iterator[str]:
 
 def _display_fields(connection: Connection, hit: Hit, matched_words: frozenset[str]) -> dict[str, Any]:
     """Return where a hit is, which sentence of it is quoted and what is beside it, as fields of `HitView`."""
-    from palazzo.archive.archive_reader import short_id
-
     path = hit.drawer.source.key[-1] if hit.drawer.source.kind == "document" else ""
-    quote = find_quote(hit.text, hit.turns, matched_words, is_prose(hit.drawer.kind, path))
-    location = locate(connection, hit.drawer, quote.start)
+    as_prose = is_prose(hit.drawer.kind, path)
+    own_section = next((part for part in hit.parts if part.drawer.id == hit.drawer.id and path), None)
+    if own_section is None:
+        quote = find_quote(hit.text, hit.turns, matched_words, as_prose)
+    else:  # the hit's title and id are this section's: a sentence of the other one would stand under a wrong heading
+        start = own_section.start
+        sentence = find_quote(hit.text[start : own_section.end], (), matched_words, as_prose)
+        quote = sentence._replace(start=start + sentence.start, end=start + sentence.end)
+    quoted_part = next((part for part in hit.parts if part.start <= quote.start < part.end), None)
+    quoted_drawer, offset = (hit.drawer, 0) if quoted_part is None else (quoted_part.drawer, quoted_part.start)
+    location = locate(connection, quoted_drawer, quote.start - offset)
     return {
         "location": location.label,
         "path": location.path,
@@ -259,8 +216,6 @@ def _display_fields(connection: Connection, hit: Hit, matched_words: frozenset[s
 
 def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
     """Return the query for a request; the palace is not read."""
-    from palazzo.index.query import Query
-
     return Query(
         text=request.query,
         wing=request.wing,
@@ -274,15 +229,14 @@ def _query(request: SearchRequest, now: Micros, as_of: Micros | None) -> Query:
         limit=request.limit,
         budget=request.budget,
         external=request.external,
+        reasoning=request.reasoning,
+        stretches=not request.drawers,
         disabled_stages=frozenset(request.without),
     )
 
 
 def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
     """Say in one sentence why nothing was found, and what to try."""
-    from palazzo.index.score import ANSWER_FLOOR
-    from palazzo.store import drawers
-
     options = [f"--{option}" for name, option in _FILTER_OPTIONS.items() if getattr(request, name) not in (None, ())]
     wider = f"without {' and '.join(options)}" if options else "a name, a path or an error as it was written"
     if answer.below:
@@ -300,16 +254,14 @@ def _advice(palace: Palace, request: SearchRequest, answer: Answer) -> str:
 
 def _among(context: Context, connection: Connection, request: SearchRequest) -> frozenset[int] | None:
     """Return the drawers, live and retired, that pass the filters without an index; None for all."""
-    from palazzo.operations import source_filter
-    from palazzo.operations.arguments import label
-    from palazzo.store import drawers, note_labels
-
     check_importance(request.min_importance)
     row_sets = []
     if request.source is not None:
         row_sets.append(
             drawers.drawers_of_sources(connection, source_filter.sources_at(context, connection, request.source))
         )
+    if request.host is not None:
+        row_sets.append(drawers.drawers_of_sources(connection, session_rows.sources_of_host(connection, request.host)))
     if request.filed_as or request.min_importance is not None:
         kinds = [label("--filed-as", raw_label) for raw_label in request.filed_as]
         row_sets.append(note_labels.drawers_labelled(connection, kinds, request.min_importance))
@@ -327,13 +279,11 @@ def _answer(palace: Palace, search_query: Query, checkout: Checkout) -> tuple[An
 
     If a branch is requested, its hits are shown.
     """
-    from palazzo.features.branches.branch_labels import find_origin
-
     answer = palace.search(search_query)
     if checkout.look is None or search_query.branch is not None:
         return answer, 0
-    checkout.standings(find_origin(hit.drawer) for hit in (*answer.hits, *answer.below))
-    left_out = sum(checkout.is_hidden(hit.drawer) for hit in answer.hits)
+    checkout.standings(find_origin(drawer) for hit in (*answer.hits, *answer.below) for drawer in hit.drawers)
+    left_out = sum(checkout.is_hidden(drawer) for hit in answer.hits for drawer in hit.drawers)
     if left_out or any(checkout.is_hidden(hit.drawer) for hit in answer.below):
         answer = palace.search(replace(search_query, look=checkout.look, but=checkout.is_hidden))
     return answer, left_out
@@ -369,7 +319,7 @@ def _view(
         role=drawer.role,
         author=drawer.author,
         source=source_of(drawer),
-        trust=drawer.trust,
+        trust=least_trust(*(part.trust for part in hit.drawers)),
         branch=drawer.branch,
         commit=drawer.commit,
         visibility=branch_status.visibility,
@@ -384,7 +334,7 @@ def _view(
         tags=drawer.tags,
         filed_as=note_label.filed_as,
         importance=note_label.importance,
-        length=len(drawer.text) + hit.later,
+        length=hit.length + hit.later,
         copies=len(hit.copies),
         reasons=tuple(ReasonView(reason.name, reason.value, reason.most, reason.weight) for reason in hit.reasons),
     )
@@ -409,14 +359,3 @@ def _neighbour(neighbour: Neighbour) -> NeighbourView:
 
 def _turns(turns: Sequence[Turn]) -> tuple[TurnView, ...]:
     return tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in turns)
-
-
-OPERATION = Operation(
-    "search",
-    SearchRequest,
-    SearchResult,
-    search,
-    scope="read",
-    warm=True,
-    examples=('palazzo search "why do retries double"', "palazzo search E0432 --wing api --since 30d --json"),
-)

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from palazzo.errors import AmbiguousId, NotFound, UsageError
-from palazzo.features.search.hits import (
-    HitSource,
-    TurnView,
-    find_supersessions,
-    source_of,
-    title_of,
-)
-from palazzo.features.search.show_results import FoldedView, ShowEntry, ShowResult, SpanView
+from palazzo.archive import archive_reader, transcript_restore
+from palazzo.archive.archive_reader import id_bounds
+from palazzo.archive.session_titles import shown_title_of_session
+from palazzo.errors import AmbiguousId, NotFound, PalazzoError, UsageError
+from palazzo.features.branches.branch_labels import Checkout
+from palazzo.features.facts.fact_results import views
+from palazzo.features.ledger.usage import note_fetched
+from palazzo.features.search.contract import FoldedView, ShowEntry, ShowRequest, ShowResult, SpanView, TurnView
+from palazzo.features.search.hit_freshness import Files, first
+from palazzo.features.search.hits import find_supersessions, source_of, title_of
+from palazzo.features.search.team_hits import read_shared
+from palazzo.index.hit_window import with_speakers
+from palazzo.index.presentation import Hit
+from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import Micros
 from palazzo.operations import point_in_time as past
-from palazzo.operations.operation import About, Operation
 from palazzo.operations.point_in_time import AsOf
+from palazzo.operations.shared_views import HitSource
+from palazzo.store import drawers, fact_rows, folded_notes, items, note_labels
+from palazzo.store.drawer_history import left_out
+from palazzo.store.entity_rows import LATEST
+from palazzo.store.write_contexts import CommitPlace
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
@@ -30,33 +39,54 @@ if TYPE_CHECKING:
 MOST_NEIGHBOURS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ShowRequest:
-    """The id to show, and how."""
-
-    id: Annotated[
-        str,
-        About(
-            "Id or id prefix of a drawer, an item, a session or a fact; KIND:ID#FILE for one of several.",
-            positional=True,
-        ),
-    ]
-    context: Annotated[int, About("Also show this many drawers before and after it.")] = 0
-    raw: Annotated[bool, About("Write only the source's own bytes.")] = False
-    as_of: Annotated[str | None, About(past.HELP)] = None
-
-
 def show(context: Context, request: ShowRequest) -> ShowResult:
-    """Read a drawer, item, session or fact in full, with its sources.
-
-    With --raw a session is written as its transcript, byte for byte: for a file that was rewritten, the latest complete
-    version; for a session without a file of its own (from a database or an export), its records, one line of JSON each.
-    """
-    from palazzo.features.ledger.usage import note_fetched
-
-    result = _read(context, request)
+    """Read a drawer, item, session or fact in full, with its sources."""
+    try:
+        result = _read(context, request)
+    except NotFound as error:
+        if request.raw or request.as_of is not None:
+            raise
+        return _read_shared(context, request, error)
     note_fetched(context, _ids(result))
     return result
+
+
+def _read_shared(context: Context, request: ShowRequest, error: NotFound) -> ShowResult:
+    """Return the drawer that teammates share under an id that is not of this palace.
+
+    Raises `error` if there is none, and NotFound with both reasons if the team cannot be asked.
+    """
+    try:
+        id_bounds(request.id)
+        hits = read_shared(context, request.id)
+    except NotFound:  # no beginning of an id
+        raise error from None
+    except PalazzoError as reason:
+        raise NotFound(f"{error} {reason}") from None
+    if not hits:
+        raise error
+    if len(hits) > 1:
+        raise AmbiguousId(request.id, [f"{hit.id} (teammate {hit.person})" for hit in hits])
+    (hit,) = hits
+    entry = ShowEntry(
+        id=hit.id,
+        kind=hit.kind,
+        text=hit.text,
+        wing=hit.wing,
+        room=hit.room,
+        title=hit.title,
+        created_at=hit.created_at,
+        recorded_at=hit.recorded_at,
+        retired_at=None,
+        role=hit.role,
+        author=hit.author,
+        source=hit.source,
+        trust=hit.trust,
+        branch=hit.branch,
+        commit=hit.commit,
+        visibility=hit.visibility,
+    )
+    return ShowResult("drawer", hit.id, (entry,))
 
 
 def _ids(result: ShowResult) -> Iterator[str]:
@@ -69,8 +99,6 @@ def _ids(result: ShowResult) -> Iterator[str]:
 
 
 def _read(context: Context, request: ShowRequest) -> ShowResult:
-    from palazzo.archive import transcript_restore
-
     if not 0 <= request.context <= MOST_NEIGHBOURS:
         raise UsageError(f"--context is {request.context}; it must be between 0 and {MOST_NEIGHBOURS:,}.")
     if not request.id.strip():
@@ -104,8 +132,6 @@ def _read(context: Context, request: ShowRequest) -> ShowResult:
 
 def _add_citations(context: Context, connection: Connection, result: ShowResult) -> ShowResult:
     """Return the result with the freshness of its citations, except for a session, which cites too much."""
-    from palazzo.features.search.hit_freshness import Files, first
-
     if result.kind == "session":
         return result
     wings = {uid: entry.wing for entry in result.entries for uid in (entry.id, *entry.drawers)}
@@ -120,9 +146,6 @@ def _add_citations(context: Context, connection: Connection, result: ShowResult)
 
 def _add_branch_labels(context: Context, result: ShowResult) -> ShowResult:
     """Return the result with the branch status of each entry, relative to what is checked out."""
-    from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.store.write_contexts import CommitPlace
-
     origins = [
         CommitPlace(entry.branch, entry.commit, entry.wing)
         for entry in (*result.entries, *result.before, *result.after)
@@ -153,8 +176,6 @@ def _not_yet(requested_id: str, point_in_time: AsOf) -> NotFound:
 
 def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
     """Return (kind, row id, session id) of the drawer, item, session or fact that `prefix` names."""
-    from palazzo.archive import archive_reader, transcript_restore
-
     sessions = transcript_restore.session_ids(connection, prefix)
     facts = _facts(connection, prefix)
     fact_labels = [f"{uid} (fact)" for _, uid in facts]
@@ -177,9 +198,6 @@ def _resolve(connection: Connection, prefix: str) -> tuple[str, int, str]:
 
 def _facts(connection: Connection, prefix: str) -> list[tuple[int, str]]:
     """Return (row id, id) of the facts whose id begins with `prefix`."""
-    from palazzo.archive.archive_reader import id_bounds
-    from palazzo.store import fact_rows
-
     try:
         low, high = id_bounds(prefix)
     except NotFound:  # no beginning of an id, but perhaps of a session's
@@ -188,18 +206,10 @@ def _facts(connection: Connection, prefix: str) -> list[tuple[int, str]]:
 
 
 def _id_of(connection: Connection, kind: str, row: int) -> str:
-    from palazzo.archive import archive_reader
-    from palazzo.store import items
-
     return archive_reader.read_drawer(connection, row).id if kind == "drawer" else items.read_item(connection, row).id
 
 
 def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
-    from palazzo.archive import archive_reader
-    from palazzo.store import drawers
-    from palazzo.store.drawer_history import left_out
-    from palazzo.store.entity_rows import LATEST
-
     drawer = archive_reader.read_drawer(connection, row)
     later = 0 if connection.as_of is None else left_out(connection, [row]).get(row, 0)
     replacements = find_supersessions(connection, [drawer.id], LATEST if connection.as_of is None else connection.as_of)
@@ -224,10 +234,6 @@ def _drawer(connection: Connection, row: int, request: ShowRequest) -> ShowResul
 
 
 def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
-    from palazzo.archive import archive_reader
-    from palazzo.archive.session_titles import shown_title_of_session
-    from palazzo.store import items
-
     item = items.read_item(connection, row)
     title = shown_title_of_session(connection, item.source.session_id, item.source.title)
     entry = _of_item(item, title, tuple(archive_reader.drawers_of_item(connection, row)))
@@ -237,8 +243,6 @@ def _item(connection: Connection, row: int, request: ShowRequest) -> ShowResult:
 
 def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
     """Return the data of a note other than its text, as fields of `ShowEntry`; empty for anything else."""
-    from palazzo.store import note_labels
-
     if kind != "note":
         return {}
     label = note_labels.label_of(connection, item)
@@ -252,8 +256,6 @@ def _of_note(kind: str, connection: Connection, item: int) -> dict[str, Any]:
 
 
 def _read_duplicates(connection: Connection, item: int) -> Iterator[FoldedView]:
-    from palazzo.store import folded_notes, items
-
     for row in folded_notes.folded_into(connection, items.read_item(connection, item).id):
         duplicate = items.read_item(connection, row)
         yield FoldedView(
@@ -269,11 +271,6 @@ def _read_duplicates(connection: Connection, item: int) -> Iterator[FoldedView]:
 
 def _fact(connection: Connection, row: int, request: ShowRequest, point_in_time: AsOf, now: Micros) -> ShowResult:
     """Return a fact with every version of it; as of a past time, the versions recorded by then."""
-    from palazzo.features.facts.fact_results import views
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store import fact_rows
-    from palazzo.store.entity_rows import LATEST
-
     if request.raw:
         raise UsageError("A fact has no bytes of its own: leave out --raw, or show one of its sources.")
     known_at = LATEST if point_in_time.end_time is None else point_in_time.end_time
@@ -293,9 +290,6 @@ def _fact(connection: Connection, row: int, request: ShowRequest, point_in_time:
 
 
 def _session(connection: Connection, session: str, name: SessionName, request: ShowRequest) -> ShowResult:
-    from palazzo.archive import archive_reader, transcript_restore
-    from palazzo.archive.session_titles import shown_title_of_session
-
     if request.raw:
         files = transcript_restore.files_of_session(connection, session, name)
         if len(files) > 1:
@@ -312,8 +306,6 @@ def _session(connection: Connection, session: str, name: SessionName, request: S
 
 def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
     """Return the items' bytes as their source wrote them; for a note, which has none, its text."""
-    from palazzo.store import items
-
     rows_by_id = items.known_items(connection, [bytes.fromhex(item_id) for item_id in ids])
     parts = []
     for item_id in ids:
@@ -325,10 +317,6 @@ def _raw_of_items(connection: Connection, ids: list[str]) -> bytes:
 
 def _read_drawer_entry(connection: Connection, row: int, later: int = 0) -> ShowEntry:
     """Return a drawer, with the speaker of each part of its text."""
-    from palazzo.archive import archive_reader
-    from palazzo.index.hit_window import with_speakers
-    from palazzo.index.presentation import Hit
-
     drawer = archive_reader.read_drawer(connection, row)
     (hit,) = with_speakers(connection, [Hit(drawer, 0.0, drawer.text, False, row=row)])
     turns = tuple(TurnView(turn.role, turn.author, turn.start, turn.end) for turn in hit.turns)
@@ -378,14 +366,3 @@ def _of_item(item: Item, title: str, drawers: tuple[str, ...] = ()) -> ShowEntry
         commit=item.commit,
         drawers=drawers,
     )
-
-
-OPERATION = Operation(
-    "show",
-    ShowRequest,
-    ShowResult,
-    show,
-    scope="read",
-    warm=True,
-    examples=("palazzo show 3f2a91", "palazzo show 3f2a91 --context 2"),
-)

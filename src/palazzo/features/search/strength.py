@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
-Strength = Literal["strong", "likely", "weak"]
+from palazzo.features.search.contract import Strength
+
 STRONG = 0.5
 """The score of a strong hit. The score is a fitted probability (`index/score`), so such a hit answers more often than
 not: above 0.7, 71 % of the drawers that the benchmark's questions find are right (`benchmarks/README.md`).
@@ -16,13 +16,17 @@ an answer, and for 7 % of the others (`benchmarks/README.md`).
 """
 
 
-def strengths_of(scores: Sequence[float]) -> list[Strength]:
+def strengths_of(scores: Sequence[float], is_uncertain: bool = False) -> list[Strength]:
     """Return the strengths of hits in the order shown. A strength never increases down the list.
+
+    All hits of an uncertain answer are weak (`index/certainty`).
 
     Scores may: the order counts that a hit is of the caller's own project, which makes an answer no more likely.
     Neighbouring scores that contradict the order share their mean, which is the nearest sequence that does not increase
     (isotonic regression, by pooling adjacent violators).
     """
+    if is_uncertain:
+        return ["weak"] * len(scores)
     pools: list[tuple[float, int]] = []
     for score in scores:
         total, count = score, 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from palazzo.features.facts.fact_view import fact
 from palazzo.features.screen import Screen
 from palazzo.features.search.hit_view import Answer, moment, write_hit
 from palazzo.features.search.reasons_view import write_reasons
@@ -13,8 +14,7 @@ from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:  # each result's own module alone is loaded, by whoever made it
-    from palazzo.features.search.search import SearchResult
-    from palazzo.features.search.show_results import ShowEntry, ShowResult
+    from palazzo.features.search.contract import SearchResult, ShowEntry, ShowResult
 
 
 def search(screen: Screen, result: SearchResult) -> None:
@@ -55,7 +55,8 @@ def _summary(result: SearchResult) -> str:
     scope_text += f" as of {to_iso(result.scope.as_of)}" if result.scope.as_of is not None else ""
     if result.explained:
         scope_text += f", {count_noun(result.total_candidates, 'candidate')}, {result.took_ms:,.0f} ms"
-    hint = f"; 'palazzo show {result.hits[0].short_id}' shows the first in full" if result.hits else ""
+    first = result.hits[0] if result.hits else None
+    hint = f"; 'palazzo show {first.short_id}' shows the first in full" if first and not first.person else ""
     return f"{count_text}{scope_text}{hint}"
 
 
@@ -67,8 +68,6 @@ def show(screen: Screen, result: ShowResult) -> None:
     if result.as_of is not None:
         screen.say((result.note or f"As of {to_iso(result.as_of)}:", "yellow"))
     if result.kind == "fact":
-        from palazzo.features.facts.view import fact
-
         fact(screen, result.id, result.versions)
         return
     if result.kind == "session":

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from palazzo import locks, paths
 from palazzo.client.rpc import address
 from palazzo.derived.consumer_activities import BACKGROUND_ACTIVITIES
 from palazzo.errors import PalazzoError
+from palazzo.store import vector_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -83,20 +84,38 @@ def start_embedding(context: Context, insist: bool = True) -> bool:
 
     Without `insist`, it is not tried again after a recent failure.
     """
-    if not context.settings.flag("service") or locks.is_held(lock_file(context.palace_path)):
-        return False
-    if not insist and _failed_lately(context.variables):
+    if not _may_start(context) or (not insist and _failed_lately(context.variables, EMBEDDING_ACTIVITY)):
         return False
     database = context.reading().database
     if database.keeps_back:  # the process would not see what there is to do
         database.after_commit(lambda: _start_later(context, insist))
         return False
     with database.snapshot() as connection:
-        from palazzo.store import vector_rows
-
         if not vector_rows.any_pending(connection):
             return False
-    # Held from before it is there: of those who file at the same moment, one starts it.
+    return _start_locked(context)
+
+
+def start_deriving(context: Context, consumers: Iterable[str]) -> bool:
+    """Start the background process for these consumers, which have changes to process; return whether it was started.
+
+    It is not tried again after one of them failed recently.
+    """
+    activities = (EMBEDDING_ACTIVITY, *consumers)
+    if not _may_start(context) or any(_failed_lately(context.variables, activity) for activity in activities):
+        return False
+    return _start_locked(context)
+
+
+def _may_start(context: Context) -> bool:
+    return context.settings.flag("service") and not locks.is_held(lock_file(context.palace_path))
+
+
+def _start_locked(context: Context) -> bool:
+    """Start the process, which inherits its lock.
+
+    The lock is held from before the process is there: of those who file at the same moment, one starts it.
+    """
     try:
         lock = locks.try_lock(lock_file(context.palace_path))
     except OSError:
@@ -111,9 +130,9 @@ def _start_later(context: Context, insist: bool) -> None:
     start_embedding(context, insist)
 
 
-def _failed_lately(variables: Mapping[str, str]) -> bool:
+def _failed_lately(variables: Mapping[str, str], activity: str) -> bool:
     try:
-        return time.time() - failure_file(variables).stat().st_mtime < AFTER_FAILURE
+        return time.time() - failure_file(variables, activity).stat().st_mtime < AFTER_FAILURE
     except OSError:
         return False
 

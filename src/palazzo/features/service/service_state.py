@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
+from palazzo.client import hook_log, rpc
+from palazzo.client.rpc import address
+from palazzo.client.service_address import former_addresses
 from palazzo.errors import ServiceUnavailable
+from palazzo.features.service.contract import ServiceState, Unit
 from palazzo.model import Micros
-from palazzo.operations.operation import About
 
 if TYPE_CHECKING:
     from palazzo.client.rpc import Address
     from palazzo.operations.context import Context
 
-Unit = Literal["systemd", "launchd"]
-PrintUnit = Annotated[
-    Unit | None,
-    About("Only print a unit file with which systemd or launchd runs the service from login on.", metavar="SYSTEM"),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceState:
-    """The service of a palace; all fields but `address` are empty if none runs. `calls` counts its processed calls."""
-
-    running: bool
-    address: str
-    pid: int | None = None
-    version: str = ""
-    since: Micros | None = None
-    clients: int = 0
-    busy: int = 0
-    calls: int = 0
-    memory_mb: int = 0
-    watching: bool = False
-
 
 def address_of(context: Context) -> Address:
     """Return the address where the service of this context's palace listens."""
-    from palazzo.client.rpc import address
-
     return address(str(context.palace_path), context.variables)
 
 
@@ -53,16 +32,12 @@ def state_of(context: Context) -> ServiceState:
 
 def former_states(context: Context) -> tuple[ServiceState, ...]:
     """Return the states of services of earlier versions that still run for this palace at other addresses."""
-    from palazzo.client.service_address import former_addresses
-
     states = (state_at(address) for address in former_addresses(str(context.palace_path), context.variables))
     return tuple(state for state in states if state.running)
 
 
 def state_at(address: Address) -> ServiceState:
     """Ask the service that listens at an address for its state."""
-    from palazzo.client import rpc
-
     try:
         stream, answer = rpc.greet(address, {"want": "state"})
     except ServiceUnavailable:
@@ -80,6 +55,7 @@ def state_at(address: Address) -> ServiceState:
         calls=state["calls"],
         memory_mb=state["memory_mb"],
         watching=state["watching"],
+        viewer_trouble=state.get("viewer_trouble", ""),  # a service of an earlier version does not send it
     )
 
 
@@ -111,8 +87,6 @@ def _for_systemd(part: str) -> str:
 
 
 def _launchd(command: tuple[str, ...]) -> str:
-    from xml.sax.saxutils import escape
-
     arguments = "\n".join(f"    <string>{escape(part)}</string>" for part in command)
     return f"""\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -140,6 +114,4 @@ def _launchd(command: tuple[str, ...]) -> str:
 
 def log_file(palace: Path, variables: Mapping[str, str]) -> Path:
     """Return the log of a palace's service: one for the default palace, another for each other."""
-    from palazzo.client import hook_log
-
     return Path(hook_log.log_file(str(palace), variables))

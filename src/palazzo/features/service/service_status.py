@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from palazzo.features.service.service_state import PrintUnit, ServiceState
-from palazzo.operations.operation import Operation
+from palazzo.client import rpc
+from palazzo.errors import ServiceUnavailable
+from palazzo.features.service.contract import ServiceStatusRequest, ServiceStatusResult
+from palazzo.features.service.service_state import address_of, former_states, log_file, state_of, unit
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceStatusRequest:
-    """Whether to show the state of the service, or to print a unit file for it."""
-
-    print_unit: PrintUnit = None
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceStatusResult:
-    """The service, whether the settings allow one, the path of its log, and the unit file if requested.
-
-    `former_services` are services of earlier versions that run for this palace at other addresses. `trouble` says why
-    no service answers although one should.
-    """
-
-    service: ServiceState
-    wanted: bool
-    log: Path
-    unit: str = ""
-    former_services: tuple[ServiceState, ...] = ()
-    trouble: str = ""
-
-
 def service_status(context: Context, request: ServiceStatusRequest) -> ServiceStatusResult:
     """Show whether the background service of this palace runs, and its state."""
-    from palazzo.features.service.service_state import former_states, log_file, state_of, unit
-
     unit_text = unit(context, request.print_unit) if request.print_unit is not None else ""
     log = log_file(context.palace_path, context.variables)
     state = state_of(context)
@@ -50,10 +25,6 @@ def service_status(context: Context, request: ServiceStatusRequest) -> ServiceSt
 
 def _trouble(context: Context) -> str:
     """Return why no service answers; empty if none runs and nothing prevents a start."""
-    from palazzo.client import rpc
-    from palazzo.errors import ServiceUnavailable
-    from palazzo.features.service.service_state import address_of
-
     address = address_of(context)
     try:
         rpc.check_directory(address)
@@ -67,13 +38,3 @@ def _trouble(context: Context) -> str:
         f"A process holds {address.lock}, but no service answers: it is starting, or it hangs. If this persists, end "
         "that process; 'fuser' with this file shows which process it is."
     )
-
-
-OPERATION = Operation(
-    "service_status",
-    ServiceStatusRequest,
-    ServiceStatusResult,
-    service_status,
-    scope="admin",
-    examples=("palazzo service status --json",),
-)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from palazzo.features.screen import Screen
-from palazzo.features.service.service_start import ServiceStartResult
-from palazzo.features.service.service_state import ServiceState
-from palazzo.features.service.service_status import ServiceStatusResult
-from palazzo.features.service.service_stop import ServiceStopResult
+from palazzo.features.service.contract import ServiceStartResult, ServiceState, ServiceStatusResult, ServiceStopResult
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
@@ -55,6 +52,8 @@ def service_status(screen: Screen, result: ServiceStatusResult) -> None:
         ("log", str(result.log)),
     ]
     screen.table(("", ""), [((name, "dim"), value) for name, value in rows])
+    if state.viewer_trouble:
+        screen.say(state.viewer_trouble)
 
 
 def _calls(state: ServiceState) -> str:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from palazzo.operations.operation import About, Operation
+from palazzo.archive import transcript_restore
+from palazzo.errors import NotFound
+from palazzo.features.sessions import session_rows
+from palazzo.features.sessions.contract import HandoffRequest, HandoffResult
+from palazzo.features.wakeup.digest import read_digest
+from palazzo.hosts.host_registry import find_host
 from palazzo.security.display_names import plain_name, quoted_name, shown_name
+from palazzo.security.fences import fence_text
+from palazzo.store import items
+from palazzo.store.session_overview import SessionFilter
+from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
-    from palazzo.features.sessions.session_rows import SessionView
-    from palazzo.features.wakeup.digest import DigestLineView, DigestResult
+    from palazzo.features.sessions.contract import SessionView
+    from palazzo.features.wakeup.contract import DigestLineView, DigestResult
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-TargetHost = Literal["claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot", "other"]
-_PROGRAMS = {
-    "claude-code": "claude",
-    "codex": "codex",
-    "opencode": "opencode --prompt",
-    "pi": "pi",
-    "gemini-cli": "gemini --prompt-interactive",
-    "copilot": "copilot --interactive",
-}
-"""What starts an interactive session of each host with a first prompt, which follows as an argument."""
 _HEADINGS = {
     "asked": "Asked",
     "decided": "Decided",
@@ -39,38 +37,8 @@ _LONGEST_LINE = 500
 _ID_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class HandoffRequest:
-    """The session, and the agent that continues it."""
-
-    session: Annotated[str, About("Id or id prefix of the session.", positional=True)]
-    to: Annotated[TargetHost, About("The agent that continues the session.")] = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class HandoffResult:
-    """The prompt, the files that the session changed, and the command that starts the other agent with the prompt."""
-
-    session: str
-    host: str
-    to: str
-    prompt: str
-    files: tuple[str, ...]
-    command: str
-
-
 def handoff(context: Context, request: HandoffRequest) -> HandoffResult:
-    """Write a prompt with which another agent continues a session: what was asked, decided, changed and left open.
-
-    Recorded words stand in a fence, each line with its speaker, so that the agent reads them as information. For
-    example: codex "$(palazzo handoff ID --to codex)".
-    """
-    from palazzo.archive import transcript_restore
-    from palazzo.errors import NotFound
-    from palazzo.features.sessions import session_rows
-    from palazzo.features.wakeup.digest import read_digest
-    from palazzo.store.session_overview import SessionFilter
-
+    """Write a prompt with which another agent continues a session: what was asked, decided, changed and left open."""
     palace = context.reading()
     with palace.database.snapshot() as connection:
         name = transcript_restore.parse_session_name(connection, request.session)
@@ -85,20 +53,17 @@ def handoff(context: Context, request: HandoffRequest) -> HandoffResult:
         directory = _directory(connection, listed[0].sources[0])
     files = tuple(dict.fromkeys(line.words.text.strip() for line in digest.lines if line.kind == "changed"))
     prompt = "\n".join(_prompt(view, digest, files, directory))
-    command = f'{_PROGRAMS.get(request.to, "AGENT")} "$(palazzo handoff {shlex.quote(session)} --to {request.to})"'
+    host = find_host(request.to)
+    program = "AGENT" if host is None else host.prompt_command
+    command = f'{program} "$(palazzo handoff {shlex.quote(session)} --to {request.to})"'
     return HandoffResult(session, view.host, request.to, prompt, files, command)
 
 
 def _directory(connection: Connection, source: int) -> str:
-    from palazzo.store import items
-
     return items.directory_of_source(connection, source)
 
 
 def _prompt(view: SessionView, digest: DigestResult, files: tuple[str, ...], directory: str) -> Iterator[str]:
-    from palazzo.security.fences import fence_text
-    from palazzo.text.times import to_iso
-
     yield f"Continue the work of an earlier session of {plain_name(view.host)}."
     yield ""
     yield f"- Session: {plain_name(view.id)}, {to_iso(view.started_at)} to {to_iso(view.ended_at)}"
@@ -148,8 +113,3 @@ def _line(line: DigestLineView) -> str:
 def _shorten(text: str) -> str:
     words = " ".join(text.split())
     return words if len(words) <= _LONGEST_LINE else f"{words[: _LONGEST_LINE - 1]}…"
-
-
-OPERATION = Operation(
-    "handoff", HandoffRequest, HandoffResult, handoff, scope="read", examples=("palazzo handoff 3f2a91 --to codex",)
-)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from palazzo.archive.session_titles import shown_titles
 from palazzo.errors import UsageError
+from palazzo.features.sessions.contract import SessionView
+from palazzo.host_names import WITH_HISTORY
+from palazzo.hosts.host_registry import host_of_kind
 from palazzo.model import Micros
+from palazzo.operations.arguments import check_place, moment
+from palazzo.store import digest_rows, session_overview, taint_rows
+from palazzo.store.session_overview import SessionFilter
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.digest_rows import DigestLine
-    from palazzo.store.session_overview import SessionDetail, SessionFilter, SessionSpan
+    from palazzo.store.session_overview import SessionDetail, SessionSpan
 
-HOSTS_BY_KIND = {"gemini": "gemini-cli"}
-"""The host that writes transcripts of a kind, if the two are named differently."""
 _HOOK_KIND = "hook"
 _SHORTEST_ID = 8
 _LONGEST_OUTCOME = 100
@@ -26,29 +31,6 @@ _PATIENCE = 2.0
 """Seconds to spend on digests that are not made yet; the service makes the rest."""
 _TELLING_KINDS = {"decided": "decided", "fixed": "fixed", "changed": "changed", "open": "left open", "failed": "failed"}
 """The kinds of digest lines that can be a session's outcome, the most telling first, and their names."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionView:
-    """A session: its host, project, title, times, the user's turns, its last branch, and what came of it.
-
-    `short` is the shortest beginning of its id that identifies it. `outcome` quotes one line of its digest, never one
-    that an agent said after it read untrusted content; `counts` has the number of lines of each kind. `trust` is
-    `external` if the session read untrusted content or another person's words are its only ones, else `user`.
-    """
-
-    id: str
-    short: str
-    host: str
-    project: str
-    title: str
-    started_at: Micros
-    ended_at: Micros
-    turns: int
-    branch: str
-    outcome: str
-    trust: str
-    counts: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +46,14 @@ class ListedSession:
     sources: tuple[int, ...]
 
 
-def follow_digests(context: Context) -> str:
-    """Digest new sessions for a short time; return a note if some are left."""
-    deadline = time.monotonic() + _PATIENCE
+def follow_digests(context: Context, patience: float = _PATIENCE, clock: Callable[[], float] = time.monotonic) -> str:
+    """Digest new sessions for about `patience` seconds of a clock; return a note if some are left."""
+    deadline = clock() + patience
     is_late = False
 
     def stop() -> bool:
         nonlocal is_late
-        is_late = time.monotonic() > deadline
+        is_late = clock() > deadline
         return is_late
 
     context.reading().follow_digests(lambda done, total: context.report("digesting sessions", done, total), stop)
@@ -82,9 +64,6 @@ def session_filter(
     context: Context, connection: Connection, wing: str | None, since: str | None, until: str | None, branch: str | None
 ) -> SessionFilter:
     """Return the filter for a request's options; UsageError for a wrong one."""
-    from palazzo.operations.arguments import check_place, moment
-    from palazzo.store.session_overview import SessionFilter
-
     start = moment(since, context.now, "--since")
     end = moment(until, context.now, "--until")
     if start is not None and end is not None and start >= end:
@@ -95,26 +74,32 @@ def session_filter(
 
 def list_sessions(connection: Connection, listed_filter: SessionFilter, host: str | None) -> list[ListedSession]:
     """Return the sessions that pass the filter, the last active first; the titles are the hosts' own."""
-    from palazzo.store import session_overview
+    return of_host(list(merge_sources(session_overview.spans(connection, listed_filter))), host)
 
-    spans = session_overview.spans(connection, listed_filter)
-    sessions = list(_merge_sources(spans))
+
+def of_host(sessions: list[ListedSession], host: str | None) -> list[ListedSession]:
+    """Return the sessions of a host (None: all); raise UsageError if it is not one."""
     if host is None:
         return sessions
-    hosts = {session.host for session in sessions}
-    if host not in hosts and host not in _known_hosts():
-        names = ", ".join(sorted({*hosts, *_known_hosts()}))
-        raise UsageError(f"'{host}' is not a host; hosts: {names}.")
+    _check_host(host, {session.host for session in sessions})
     return [session for session in sessions if session.host == host]
 
 
-def _known_hosts() -> tuple[str, ...]:
-    from palazzo.sources.host_histories import HOSTS
+def sources_of_host(connection: Connection, host: str) -> list[int]:
+    """Return the sources that hold sessions of a host; raise UsageError if it is not one."""
+    hosts = {source.source: host_of(source.kind, source.uri) for source in session_overview.origins(connection)}
+    _check_host(host, set(hosts.values()))
+    return [source for source, name in hosts.items() if name == host]
 
-    return HOSTS
+
+def _check_host(host: str, hosts: Set[str]) -> None:
+    """Raise UsageError for a name that is neither one of these hosts nor a known one."""
+    if host not in hosts and host not in WITH_HISTORY:
+        names = ", ".join(sorted({*hosts, *WITH_HISTORY}))
+        raise UsageError(f"'{host}' is not a host; hosts: {names}.")
 
 
-def _merge_sources(spans: Sequence[SessionSpan]) -> Iterator[ListedSession]:
+def merge_sources(spans: Iterable[SessionSpan]) -> Iterator[ListedSession]:
     """Yield one session for all sources with its id: a transcript, its copy, and what hooks reported."""
     spans_by_id: dict[str, list[SessionSpan]] = {}
     for span in spans:
@@ -126,7 +111,7 @@ def _merge_sources(spans: Sequence[SessionSpan]) -> Iterator[ListedSession]:
             id=session,
             host=host_of(first.kind, first.uri),
             project=first.wing,
-            title=next((span.title for span in own_spans if span.title), ""),
+            title=first.title or next((span.title for span in own_spans if span.title), ""),
             started_at=min(span.began_at for span in own_spans),
             ended_at=max(span.ended_at for span in own_spans),
             sources=tuple(span.source for span in own_spans),
@@ -137,21 +122,17 @@ def host_of(kind: str, uri: str) -> str:
     """Return the name of the host of a session."""
     if kind == _HOOK_KIND:
         return uri.removeprefix(f"palazzo:{_HOOK_KIND}/").partition("/")[0]
-    return HOSTS_BY_KIND.get(kind, kind)
+    return host_of_kind(kind)
 
 
 def with_shown_titles(connection: Connection, sessions: Sequence[ListedSession]) -> list[ListedSession]:
     """Return the sessions with the titles to show: never a host's own text."""
-    from palazzo.archive.session_titles import shown_titles
-
     titles = shown_titles(connection, {session.sources[0]: session.title for session in sessions})
     return [replace(session, title=titles[session.sources[0]]) for session in sessions]
 
 
 def session_views(connection: Connection, sessions: Sequence[ListedSession]) -> tuple[SessionView, ...]:
     """Return sessions, whose titles are those to show, with all that is listed of them."""
-    from palazzo.store import digest_rows, session_overview, taint_rows
-
     sources = [source for session in sessions for source in session.sources]
     details = session_overview.details(connection, sources)
     counts = session_overview.digest_counts(connection, sources)

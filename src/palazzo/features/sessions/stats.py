@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.operations.operation import About, Operation
+from palazzo.features.sessions import session_rows
+from palazzo.features.sessions.contract import StatsRequest, StatsResult
+from palazzo.features.sessions.stats_card import MARK, draw_card
+from palazzo.model import Micros
+from palazzo.operations.caller_clock import day, zone
+from palazzo.store import ledger, session_overview
+from palazzo.store.session_overview import HOUR
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -18,48 +25,8 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class StatsRequest:
-    """The file of the card, if one is to be written."""
-
-    card: Annotated[
-        Path | None, About("Write a picture of the figures, without anything of the content.", metavar="FILE.svg")
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class StatsResult:
-    """The figures: numbers of sessions, of days with exchanges, and of what is kept and was given to agents.
-
-    An exchange is a turn of a session that search can return. `words` are counted by the keyword index. `answers` are
-    the times that hooks put something before an agent; `used` of their `parts` were used.
-    """
-
-    sessions: int
-    days: int
-    first_day: str | None
-    last_day: str | None
-    longest_streak: int
-    exchanges: int
-    words: int
-    answers: int
-    parts: int
-    used: int
-    by_host: dict[str, int]
-    by_day: dict[str, int]
-    """Exchanges by local day; days without any are absent."""
-    card: Path | None = None
-
-
 def stats(context: Context, request: StatsRequest) -> StatsResult:
-    """Show figures of your sessions: how many, on how many days, with which hosts, what is kept and was used.
-
-    With --card they become an SVG picture to post: figures and a calendar of the last year, nothing of the content.
-    """
-    from palazzo.features.sessions import session_rows
-    from palazzo.operations.caller_clock import day, zone
-    from palazzo.store import ledger, session_overview
-
+    """Show figures of your sessions: how many, on how many days, with which hosts, what is kept and was used."""
     card = None if request.card is None else _check_card(context.led_to(request.card))
     timezone = zone(context)
     with context.reading().database.snapshot() as connection:
@@ -83,22 +50,26 @@ def stats(context: Context, request: StatsRequest) -> StatsResult:
         card=card,
     )
     if card is not None:
-        from palazzo.features.sessions.stats_card import draw_card
-
         _write_card(card, draw_card(result, date.fromisoformat(day(context.now, timezone))))
     return result
 
 
 def count_by_day(counts_by_hour: Mapping[int, int], timezone: tzinfo) -> dict[str, int]:
     """Return counts by local day, in order, from counts by hour since 1970."""
-    from palazzo.model import Micros
-    from palazzo.operations.caller_clock import day
-    from palazzo.store.session_overview import HOUR
-
     counts: Counter[str] = Counter()
+    days = _known_days(timezone, time.tzname)
     for hour, count in sorted(counts_by_hour.items()):
-        counts[day(Micros(hour * HOUR), timezone)] += count
+        name = days.get(hour)
+        if name is None:
+            name = days[hour] = day(Micros(hour * HOUR), timezone)
+        counts[name] += count
     return dict(counts)
+
+
+@lru_cache(maxsize=8)
+def _known_days(timezone: tzinfo, machine_zone: tuple[str, str]) -> dict[int, str]:
+    """Return the local days of hours that are known. Years have thousands of hours, and asking a zone takes long."""
+    return {}
 
 
 def longest_streak(days: Iterable[str]) -> int:
@@ -116,8 +87,6 @@ def longest_streak(days: Iterable[str]) -> int:
 
 def _check_card(path: Path) -> Path:
     """Return the path of the card; UsageError if it is another file's."""
-    from palazzo.features.sessions.stats_card import MARK
-
     if path.is_dir():
         raise UsageError(f"{path} is a directory; name a file, such as {path / 'palazzo.svg'}.")
     if path.exists() and MARK not in path.read_bytes()[:1000]:
@@ -130,13 +99,3 @@ def _write_card(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise PalazzoError(f"{path} cannot be written ({error.strerror}); name another file.") from None
-
-
-OPERATION = Operation(
-    "stats",
-    StatsRequest,
-    StatsResult,
-    stats,
-    scope="admin",
-    examples=("palazzo stats", "palazzo stats --card card.svg"),
-)

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
-    from palazzo.features.sessions.stats import StatsResult
+    from palazzo.features.sessions.contract import StatsResult
 
 MARK = b"Made by Palazzo: a card of stats"
 """By this a card is recognised, so that only a card is overwritten."""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from palazzo.errors import UsageError
-from palazzo.features.sessions.session_list import OfBranch, OfHost
-from palazzo.features.sessions.session_rows import ListedSession, SessionView
-from palazzo.model import Micros
-from palazzo.operations.filters import InWing, Since, Until
-from palazzo.operations.operation import About, Operation
+from palazzo.features.sessions import session_rows
+from palazzo.features.sessions.contract import (
+    DecisionView,
+    PeriodView,
+    SessionView,
+    TimelineRequest,
+    TimelineResult,
+)
+from palazzo.features.sessions.session_rows import ListedSession
+from palazzo.operations.caller_clock import day, zone
+from palazzo.store import digest_rows
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -26,60 +31,8 @@ MOST = 400
 _TRUSTS = {"user": "user", "assistant": "agent"}
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineRequest:
-    """The length of a period, the filters, and how many periods to show."""
-
-    day: Annotated[bool, About("Show days, which is the default.")] = False
-    week: Annotated[bool, About("Show weeks, which begin on Monday.")] = False
-    wing: InWing = None
-    since: Since = None
-    until: Until = None
-    branch: OfBranch = None
-    host: OfHost = None
-    limit: Annotated[int, About("Maximum number of days or weeks.")] = 7
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionView:
-    """Words that decided something: who said them and when, in which session and item; `trust` is that of the words."""
-
-    text: str
-    by: str
-    trust: str
-    said_at: Micros
-    session: str
-    item: str
-
-
-@dataclass(frozen=True, slots=True)
-class PeriodView:
-    """A local day or week with sessions, from its first to its last date; a session counts when it ended."""
-
-    first_day: str
-    last_day: str
-    sessions: tuple[SessionView, ...]
-    projects: dict[str, int]
-    hosts: dict[str, int]
-    decided: tuple[DecisionView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineResult:
-    """The periods with sessions, newest first, and the number of sessions in all periods, shown or not."""
-
-    unit: Literal["day", "week"]
-    periods: tuple[PeriodView, ...]
-    total: int
-    note: str = ""
-
-
 def timeline(context: Context, request: TimelineRequest) -> TimelineResult:
     """Show past days or weeks, newest first: their sessions, counts per project, and what was decided."""
-    from palazzo.features.sessions import session_rows
-    from palazzo.operations.caller_clock import zone
-    from palazzo.store import digest_rows
-
     if request.day and request.week:
         raise UsageError("--day and --week exclude each other: give one of them.")
     if not 1 <= request.limit <= MOST:
@@ -101,7 +54,7 @@ def timeline(context: Context, request: TimelineRequest) -> TimelineResult:
         sources = [source for session in listed for source in session.sources]
         decisions: dict[str, list[DecisionView]] = {}
         for line in digest_rows.of_sources(connection, sources, "decided"):
-            decisions.setdefault(line.session, []).append(_decision(line))
+            decisions.setdefault(line.session, []).append(decision_view(line))
     periods = tuple(
         _period(first, unit, [views[session.id] for session in by_period[first]], decisions) for first in first_days
     )
@@ -112,18 +65,25 @@ def group_by_period(
     sessions: Iterable[ListedSession], unit: Literal["day", "week"], timezone: tzinfo
 ) -> dict[date, list[ListedSession]]:
     """Return sessions by the first local day of the period in which they ended, in their order."""
-    from palazzo.operations.caller_clock import day
-
     periods: dict[date, list[ListedSession]] = {}
     for session in sessions:
-        first = date.fromisoformat(day(session.ended_at, timezone))
-        if unit == "week":
-            first -= timedelta(days=first.weekday())
-        periods.setdefault(first, []).append(session)
+        periods.setdefault(period_of(session, unit, timezone), []).append(session)
     return periods
 
 
-def _decision(line: DigestLine) -> DecisionView:
+def period_of(session: ListedSession, unit: Literal["day", "week"], timezone: tzinfo) -> date:
+    """Return the first local day of the period in which a session ended."""
+    first = date.fromisoformat(day(session.ended_at, timezone))
+    return first - timedelta(days=first.weekday()) if unit == "week" else first
+
+
+def last_day(first: date, unit: Literal["day", "week"]) -> date:
+    """Return the last day of the period that begins with `first`."""
+    return first + timedelta(days=6 if unit == "week" else 0)
+
+
+def decision_view(line: DigestLine) -> DecisionView:
+    """Return a digest's line as what decided something."""
     trust = "external" if line.is_untrusted else _TRUSTS.get(line.role, "tool")
     return DecisionView(line.quote.text, line.role, trust, line.said_at, line.session, line.quote.item)
 
@@ -134,19 +94,9 @@ def _period(
     decided = (decision for view in views for decision in decisions.get(view.id, ()))
     return PeriodView(
         first_day=first.isoformat(),
-        last_day=(first + timedelta(days=6 if unit == "week" else 0)).isoformat(),
+        last_day=last_day(first, unit).isoformat(),
         sessions=tuple(views),
         projects=dict(Counter(view.project for view in views).most_common()),
         hosts=dict(Counter(view.host for view in views).most_common()),
         decided=tuple(sorted(decided, key=lambda decision: decision.said_at, reverse=True)),
     )
-
-
-OPERATION = Operation(
-    "timeline",
-    TimelineRequest,
-    TimelineResult,
-    timeline,
-    scope="read",
-    examples=("palazzo timeline --week", "palazzo timeline --since 30d --json"),
-)

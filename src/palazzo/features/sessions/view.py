@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import shlex
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 from palazzo.features.screen import INDENT
 from palazzo.security.display_names import plain_name, quoted_name, shown_name
+from palazzo.text.ages import describe_age
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from palazzo.features.screen import Screen
-    from palazzo.features.sessions.handoff import HandoffResult
-    from palazzo.features.sessions.session_list import SessionsResult
-    from palazzo.features.sessions.session_resumption import Resumption
-    from palazzo.features.sessions.session_rows import SessionView
-    from palazzo.features.sessions.stats import StatsResult
-    from palazzo.features.sessions.timeline import PeriodView, TimelineResult
-    from palazzo.model import Micros
+    from palazzo.features.sessions.contract import (
+        HandoffResult,
+        PeriodView,
+        Resumption,
+        SessionsResult,
+        SessionView,
+        StatsResult,
+        TimelineResult,
+    )
 
 _MOST_SESSIONS, _MOST_DECISIONS = 8, 5
 """The most sessions and decisions that are shown of one day or week."""
 _LONGEST_DECISION = 200
 _MOST_NAMES = 6
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def sessions(screen: Screen, result: SessionsResult) -> None:
     """Show sessions: a line with id, time, host, project and turns; the title; and what came of it."""
     for session in result.sessions:
-        _session(screen, session, relative_time(session.ended_at, result.now))
+        _session(screen, session, describe_age(session.ended_at, result.now))
     if not result.total:
         screen.say(("No sessions match. 'palazzo feed' reads the histories of your agents.", "dim"))
     elif len(result.sessions) < result.total:
@@ -69,22 +71,6 @@ def session_title(session: SessionView) -> str:
 def outcome_line(session: SessionView) -> str:
     """Return what came of a session for display."""
     return plain_name(session.outcome, 120)
-
-
-def relative_time(at: Micros, now: Micros) -> str:
-    """Return a time as a person says it: `3 hours ago`, `yesterday`; a local date if it is older than two weeks."""
-    if not at:
-        return "at an unknown time"
-    seconds = (now - at) // 1_000_000
-    moment = datetime.fromtimestamp(at / 1_000_000).astimezone()
-    days = (datetime.fromtimestamp(now / 1_000_000).astimezone().date() - moment.date()).days
-    if seconds < 0 or days > 14:
-        return f"{moment:%Y-%m-%d}"
-    if seconds < _HOUR:
-        return "just now" if seconds < 2 * _MINUTE else f"{seconds // _MINUTE} minutes ago"
-    if days == 0:
-        return f"{count_noun(seconds // _HOUR, 'hour')} ago"
-    return "yesterday" if days == 1 else f"{days} days ago"
 
 
 def timeline(screen: Screen, result: TimelineResult) -> None:

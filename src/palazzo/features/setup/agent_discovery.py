@@ -8,24 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NotFound, UsageError
-from palazzo.features.hosts.install import ALIASES, HOSTS
 from palazzo.features.hosts.install_state import HostStatus, inspect_hosts
-from palazzo.features.mining.installed_hosts import hosts_found
-from palazzo.sources import host_histories
+from palazzo.host_names import ALIASES, INSTALLABLE
+from palazzo.hosts import host_histories, host_registry
+from palazzo.hosts.installed_hosts import hosts_found
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-
-_PROGRAMS = {"claude-code": "claude", "codex": "codex", "opencode": "opencode", "pi": "pi"}
-_TITLES = {
-    "claude-code": "Claude Code",
-    "codex": "Codex",
-    "gemini-cli": "Gemini CLI",
-    "cursor": "Cursor",
-    "copilot": "Copilot CLI",
-    "continue": "Continue",
-    "aider": "Aider",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,7 @@ def find_agents(context: Context, only: Sequence[str] = ()) -> tuple[Agent, ...]
     Raises UsageError for an unknown host, NotFound for a host that is not on this machine.
     """
     hosts = [ALIASES.get(host, host) for host in only]
-    known_hosts = list(dict.fromkeys([*HOSTS, *host_histories.HOSTS, "cursor"]))
+    known_hosts = [host.name for host in host_registry.hosts() if host.is_found_by_directory]
     for host in hosts:
         if host not in known_hosts:
             raise UsageError(f"--only: '{host}' is not a host; choose from {', '.join(known_hosts)}.")
@@ -69,9 +58,10 @@ def _list_agents(context: Context) -> dict[str, Agent]:
     locations = {host.name: host.directory for host in hosts_found(context.variables)}
     for history in host_histories.histories(context.variables, (), context.project_root):
         locations.setdefault(history.host, str(history.path))
+    descriptors = {host.name: host for host in host_registry.hosts()}
     for host in statuses:
-        program = shutil.which(_PROGRAMS[host], path=context.variables.get("PATH", ""))
+        program = shutil.which(descriptors[host].program, path=context.variables.get("PATH", ""))
         locations.setdefault(host, program or "")
-    names = [host for host in HOSTS if host in locations]
-    names += [host for host in locations if host not in HOSTS]
-    return {host: Agent(host, _TITLES.get(host, host), locations[host], statuses.get(host)) for host in names}
+    names = [host for host in INSTALLABLE if host in locations]
+    names += [host for host in locations if host not in INSTALLABLE]
+    return {host: Agent(host, descriptors[host].title, locations[host], statuses.get(host)) for host in names}

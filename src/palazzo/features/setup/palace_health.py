@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from palazzo import locks
+from palazzo.features.backup import automatic_backup
 from palazzo.features.hosts.install_state import inspect_hosts
+from palazzo.features.service.background_process import failures, lock_file
+from palazzo.features.setup.contract import HealthNote
+from palazzo.features.sync import automatic_sync
+from palazzo.operations import backup_files
+from palazzo.operations.pause_state import pause_of
+from palazzo.store import dead_letters, unfinished_imports, vector_rows
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
@@ -18,24 +25,12 @@ _OLD_BACKUP = 30
 """Days after which a backup is too old, as in `doctor`."""
 
 
-@dataclass(frozen=True, slots=True)
-class HealthNote:
-    """One fact: its name, whether it is in order, the fact in words, and the command that changes it."""
-
-    name: str
-    ok: bool
-    detail: str
-    mend: str = ""
-
-
 def check_health(context: Context, connection: Connection) -> tuple[HealthNote, ...]:
     """Return what is known at once about capture, the agents' settings, vectors, background work and backups."""
     return (*_capture(context), *_agents(context), *_index(context, connection), *_backup(context))
 
 
 def _capture(context: Context) -> Iterator[HealthNote]:
-    from palazzo.operations.pause_state import pause_of
-
     pause = pause_of(context)
     if pause is not None:
         yield HealthNote("capture", False, str(pause), "palazzo resume")
@@ -64,11 +59,7 @@ def _agents(context: Context) -> Iterator[HealthNote]:
 
 
 def _index(context: Context, connection: Connection) -> Iterator[HealthNote]:
-    from palazzo import locks
-    from palazzo.features.service.background_process import failures, lock_file
-    from palazzo.store import dead_letters, unfinished_imports, vector_rows
-
-    pending = vector_rows.count_pending(connection)
+    pending = vector_rows.count_pending_vectors(connection)
     is_busy = bool(pending) and locks.is_held(lock_file(context.palace_path))
     if pending:
         progress = "being computed" if is_busy else "pending"
@@ -83,10 +74,6 @@ def _index(context: Context, connection: Connection) -> Iterator[HealthNote]:
 
 
 def _backup(context: Context) -> Iterator[HealthNote]:
-    from palazzo.features.backup import automatic_backup
-    from palazzo.features.sync import automatic_sync
-    from palazzo.operations import backup_files
-
     for remote in automatic_sync.failed(context):
         yield HealthNote("sync", False, f"syncing with '{remote.name}' failed", "palazzo sync status")
     if automatic_backup.last_failure(context) is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.model import Micros
+from palazzo.features.setup.contract import StarterQuestion
 from palazzo.security.secret_scanner import MARK
+from palazzo.store import digest_rows
 from palazzo.text.stopwords import STOP_WORDS
 from palazzo.text.word_forms import terms
 
@@ -24,20 +24,8 @@ _BREAKS_QUOTES = str.maketrans(dict.fromkeys('"“”„‟«»`$\\!%^<>|&', " "
 _LOOSE_ENDS = " .,:;-–—("
 
 
-@dataclass(frozen=True, slots=True)
-class StarterQuestion:
-    """A command to try, and where its words come from: what the person `asked` or `decided`, in which wing and when."""
-
-    command: str
-    kind: str
-    wing: str
-    said_at: Micros
-
-
 def suggest_questions(connection: Connection, limit: int) -> tuple[StarterQuestion, ...]:
     """Return the newest usable questions: of different sessions, and of different wings as far as possible."""
-    from palazzo.store import digest_rows
-
     questions: dict[str, StarterQuestion] = {}
     used_queries = {""}
     for line in digest_rows.in_own_words(connection, ("decided", "asked"), _MOST_LINES):

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from palazzo.features.mining.feed import FeedResult
+from palazzo.features.mining.contract import FeedResult
 from palazzo.features.screen import Part, Screen, place
-from palazzo.features.setup.agent_wiring import AgentSetup
-from palazzo.features.setup.palace_health import HealthNote
-from palazzo.features.setup.setup import SetupResult
-from palazzo.features.setup.today import ProjectSession, TodayResult
+from palazzo.features.setup.contract import AgentSetup, HealthNote, ProjectSession, SetupResult, TodayResult
 from palazzo.security.display_names import quoted_name, shown_name
-from palazzo.text.count_phrases import agree, count_noun
-from palazzo.text.times import to_iso
+from palazzo.text.count_phrases import count_noun
 
 COMMANDS = (
     ('palazzo search "…"', "find what was said, decided or written"),
@@ -97,8 +93,8 @@ def _describe_wiring(host: AgentSetup, dry_run: bool, has_history: bool) -> str:
 def _plan(screen: Screen, result: SetupResult) -> None:
     backups = sum(change.state == "changed" for host in result.hosts for change in host.changes)
     if backups:
-        verb = agree(backups, "is", "are")
-        screen.say((f"A copy of each of the {count_noun(backups, 'changed file')} {verb} kept beside it.", "dim"))
+        files = "the changed file" if backups == 1 else f"each of the {backups} changed files"
+        screen.say((f"A copy of {files} is kept beside it.", "dim"))
     if result.to_index:
         seconds = result.fed.estimate_s
         long = (
@@ -182,7 +178,7 @@ def _session_row(session: ProjectSession) -> Sequence[Part]:
     return (
         (f"  {shown_name(session.wing, 24)}", "cyan"),
         title,
-        (f"{session.age}, {session.host}" if session.age else to_iso(session.last_at)[:10], "dim"),
+        (f"{session.age}, {session.host}", "dim"),
     )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
+from palazzo.features.sync.remote_access import one_at_a_time
+from palazzo.features.sync.sync_pull import finish, pull_from
+from palazzo.features.sync.sync_push import push_to
+from palazzo.store import change_log, device_rows, remote_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -14,8 +18,6 @@ if TYPE_CHECKING:
 
 def automatic(context: Context) -> list[RemoteRow]:
     """Return the remotes that the service syncs; none if the setting is off."""
-    from palazzo.store import remote_rows
-
     if not context.has_palace or not context.settings.flag("sync.background"):
         return []
     with context.reading().database.snapshot() as connection:
@@ -24,8 +26,6 @@ def automatic(context: Context) -> list[RemoteRow]:
 
 def failed(context: Context) -> list[RemoteRow]:
     """Return the remotes whose last sync failed."""
-    from palazzo.store import remote_rows
-
     if not context.has_palace:
         return []
     with context.reading().database.snapshot() as connection:
@@ -34,8 +34,6 @@ def failed(context: Context) -> list[RemoteRow]:
 
 def refusals(context: Context) -> list[Refusal]:
     """Return the refusals of the last pull of each remote."""
-    from palazzo.store import device_rows
-
     if not context.has_palace:
         return []
     with context.reading().database.snapshot() as connection:
@@ -44,19 +42,12 @@ def refusals(context: Context) -> list[Refusal]:
 
 def newest_change(context: Context) -> int:
     """Return the number of the last change of the palace."""
-    from palazzo.store import change_log
-
     with context.reading().database.snapshot() as connection:
         return change_log.head(connection)
 
 
 def sync(context: Context, remotes: list[RemoteRow]) -> bool:
     """Pull from and push to each remote; return whether all succeeded. Errors are recorded for `sync status`."""
-    from palazzo.features.sync.remote_access import one_at_a_time
-    from palazzo.features.sync.sync_pull import finish, pull_from
-    from palazzo.features.sync.sync_push import push_to
-    from palazzo.store import remote_rows
-
     well = True
     with one_at_a_time(context, patience=0):
         for remote in remotes:

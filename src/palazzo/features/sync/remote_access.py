@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,14 +12,18 @@ from typing import TYPE_CHECKING
 
 from palazzo import locks, paths
 from palazzo.errors import NotFound, PalazzoError, RemoteUnusable, UsageError
+from palazzo.store import remote_rows
+from palazzo.sync import device_pairing
+from palazzo.sync import remote_manifest as meetings
+from palazzo.sync.encryption import Key
+from palazzo.sync.remotes import git_cache
+from palazzo.sync.remotes.remote_factory import RemoteLocation, open_remote
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Database
     from palazzo.store.remote_rows import RemoteRow
-    from palazzo.sync.encryption import Key
     from palazzo.sync.remotes import Remote
-    from palazzo.sync.remotes.remote_factory import RemoteLocation
 
 DEFAULT_NAME = "default"
 """The default name of a remote."""
@@ -61,8 +66,6 @@ def one_at_a_time(context: Context, patience: float = _PATIENCE) -> Iterator[Non
 
 def select_remotes(context: Context, name: str | None) -> list[RemoteRow]:
     """Return the remote of that name, or all; NotFound if there is none."""
-    from palazzo.store import remote_rows
-
     with context.reading().database.snapshot() as connection:
         remotes = remote_rows.remotes(connection)
     if not remotes:
@@ -80,10 +83,6 @@ def select_remotes(context: Context, name: str | None) -> list[RemoteRow]:
 
 def open_transport(context: Context, location: RemoteLocation, uid: bytes) -> Remote:
     """Return the transport to a remote."""
-    import sys
-
-    from palazzo.sync.remotes.remote_factory import open_remote
-
     asks = sys.stdin is not None and sys.stdin.isatty()
 
     def heed() -> None:
@@ -95,11 +94,6 @@ def open_transport(context: Context, location: RemoteLocation, uid: bytes) -> Re
 
 def connect_remote(context: Context, remote: RemoteRow) -> RemoteSession:
     """Connect to a remote; RemoteUnusable if it now belongs to another palace, or to none."""
-    from palazzo.sync import device_pairing
-    from palazzo.sync import remote_manifest as meetings
-    from palazzo.sync.encryption import Key
-    from palazzo.sync.remotes.remote_factory import RemoteLocation
-
     database = context.writing().database
     with database.snapshot() as connection:
         palace, device = device_pairing.palace_id(connection), device_pairing.device_id(connection)
@@ -139,8 +133,6 @@ def forget_fetched(context: Context, uid: bytes) -> None:
 
 def _removed(cache: Path) -> tuple[str, ...]:
     """Remove our directory, with retries; return it if that fails: another process's git may be using it."""
-    from palazzo.sync.remotes import git_cache
-
     for _ in range(_REMOVALS):
         with contextlib.suppress(OSError):
             git_cache.drop(cache)
@@ -151,8 +143,6 @@ def _removed(cache: Path) -> tuple[str, ...]:
 
 def tell_of_erase(context: Context) -> None:
     """Notify the caller of an erase that remotes hold the text until this palace has pushed everything again."""
-    from palazzo.store import remote_rows
-
     with context.reading().database.snapshot() as connection:
         remotes = remote_rows.remotes(connection)
     by_hand = [remote.name for remote in remotes if not remote.automatic]

@@ -2,74 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.features.sync.contract import SyncDevice, SyncDevicesRequest, SyncDevicesResult
 from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.security.device_keys import fingerprint
+from palazzo.store import device_rows as store
+from palazzo.sync import device_pairing, device_register
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.device_rows import DeviceRow, Right
 
-GrantableRight = Literal["add", "change", "erase"]
-
-
-@dataclass(frozen=True, slots=True)
-class SyncDevicesRequest:
-    """Whether to list devices, or the device to trust or to remove."""
-
-    action: Annotated[
-        Literal["list", "trust", "forget"],
-        About("list, trust or forget.", positional=True),
-    ] = "list"
-    device: Annotated[str | None, About("The device to trust or to forget: its name or id.", positional=True)] = None
-    may: Annotated[
-        GrantableRight | None,
-        About(
-            "What a trusted device may do: add records; also change existing ones (forget, move, approve, rename, "
-            "merge, undo); also erase, which is the default.",
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class SyncDevice:
-    """A device: the words of its key, its rights, and when, by its clock, it wrote the latest record that arrived here.
-
-    `words` is empty until it has signed. `may` is `nothing` for a device that was removed, and `waits` for one that has
-    not been introduced by anyone.
-    """
-
-    id: str
-    name: str
-    words: str
-    may: Literal["add", "change", "erase", "nothing", "waits"]
-    heard_at: Micros | None
-    is_this: bool
-    refused: str | None
-    """The reason why the last pull refused its segments, or some of its records."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncDevicesResult:
-    """The devices, this one first; and the device that was trusted or removed."""
-
-    devices: tuple[SyncDevice, ...]
-    trusted: str | None = None
-    removed: str | None = None
-
 
 def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesResult:
-    """List the devices that write to this palace, trust one, or refuse everything new from one.
-
-    A device that joins with the key file, or with the key or passphrase of a sealed remote, is trusted. Any other
-    device waits: compare the words that this command shows on both devices, then trust it. All devices refuse what a
-    forgotten device writes from then on, and earlier key files no longer introduce devices. What it has written before
-    stays.
-    """
+    """List the devices that write to this palace, trust one, or refuse everything new from one."""
     if request.action == "list":
         if request.device is not None or request.may is not None:
             raise UsageError("Name an action for the device: 'palazzo sync devices trust NAME' or 'forget NAME'.")
@@ -91,10 +40,6 @@ def sync_devices(context: Context, request: SyncDevicesRequest) -> SyncDevicesRe
 
 def list_devices(connection: Connection) -> tuple[SyncDevice, ...]:
     """Return all known or refused devices, this one first."""
-    from palazzo.security.device_keys import fingerprint
-    from palazzo.store import device_rows as store
-    from palazzo.sync import device_pairing
-
     own = device_pairing.device_id(connection)
     reasons = {refusal.device: refusal.reason for refusal in store.refusals(connection)}
     rows = {uid: store.DeviceRow(uid) for uid in reasons} | store.rows(connection)
@@ -116,9 +61,6 @@ def list_devices(connection: Connection) -> tuple[SyncDevice, ...]:
 
 def _find_device(connection: Connection, name: str) -> DeviceRow:
     """Return the other device with that name or id prefix."""
-    from palazzo.store import device_rows as store
-    from palazzo.sync import device_pairing
-
     own = device_pairing.device_id(connection)
     rows_by_id = {refusal.device: store.DeviceRow(refusal.device) for refusal in store.refusals(connection)}
     rows_by_id |= store.rows(connection)
@@ -135,9 +77,6 @@ def _find_device(connection: Connection, name: str) -> DeviceRow:
 
 def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micros) -> None:
     """Set what a device may do from now on, as a person decided."""
-    from palazzo.store import device_rows as store
-    from palazzo.sync import device_pairing, device_register
-
     own = device_pairing.device_id(connection)
     own_row = device_register.own_row(connection, own, device_pairing.device_name(connection))
     former_right = row.may
@@ -150,15 +89,3 @@ def _decide(connection: Connection, row: DeviceRow, may: Right, decided_at: Micr
         store.tell_again(connection, row.uid)
     elif store.RIGHTS.index(may) > store.RIGHTS.index(former_right):
         store.read_anew(connection, row.uid)
-
-
-OPERATION = Operation(
-    "sync_devices",
-    SyncDevicesRequest,
-    SyncDevicesResult,
-    sync_devices,
-    scope="admin",
-    writes=True,
-    steps=True,
-    examples=("palazzo sync devices", "palazzo sync devices trust laptop --may change"),
-)

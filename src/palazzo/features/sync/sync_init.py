@@ -5,101 +5,33 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.operations.operation import About, Operation
+from palazzo.features.sync.contract import PASSPHRASE, SyncInitRequest, SyncInitResult
+from palazzo.features.sync.remote_access import DEFAULT_NAME, forget_fetched, one_at_a_time, open_transport
+from palazzo.store import device_rows, remote_rows
+from palazzo.sync import device_pairing, device_register, encryption, own_heads, remote_manifest
+from palazzo.sync.chain_trace import links_told
+from palazzo.sync.encryption import Key
+from palazzo.sync.remotes.remote_factory import resolve
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Database
     from palazzo.store.remote_rows import RemoteRow
     from palazzo.sync.device_pairing import Shared
-    from palazzo.sync.encryption import Key
     from palazzo.sync.remote_manifest import About as AboutRemote
     from palazzo.sync.remotes import Remote
     from palazzo.sync.remotes.remote_factory import RemoteLocation
 
-PASSPHRASE = "PALAZZO_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable
 _SECRET = "AGE-SECRET-KEY-1"  # noqa: S105 - how a key of a remote begins
 
 
-@dataclass(frozen=True, slots=True)
-class SyncInitRequest:
-    """The place where devices sync, who can read it, and what is pushed there."""
-
-    address: Annotated[
-        str,
-        About(
-            "A directory that another program carries between machines, any address that git accepts, or a remote of "
-            "the current repository.",
-            positional=True,
-        ),
-    ]
-    name: Annotated[str | None, About("The remote's name, if there are several. Default: 'default'.")] = None
-    wings: Annotated[
-        tuple[str, ...],
-        About(
-            "Sync only this wing there; may be given several times. Default for a known remote: its current wings.",
-            option="--wing",
-        ),
-    ] = ()
-    seal: Annotated[
-        Literal["no", "passphrase", "key"] | None,
-        About("Seal (encrypt) the remote's content, by a passphrase or by a key file. The first device decides."),
-    ] = None
-    passphrase: Annotated[
-        str | None,
-        About(
-            f"Read the passphrase from this file, or from standard input with -; otherwise from {PASSPHRASE}.",
-            option="--passphrase-file",
-            metavar="FILE",
-            file=True,
-        ),
-    ] = None
-    key: Annotated[Path | None, About("The key file that the first device saved.", metavar="FILE")] = None
-    save_key: Annotated[
-        Path | None, About("Write the key that other devices need to join to this new file.", metavar="FILE")
-    ] = None
-    automatic: Annotated[bool, About("Let the background service sync automatically.")] = False
-    again: Annotated[
-        bool, About("Start again with a remote that was emptied or restored: push everything, read everything.")
-    ] = False
-    new_device: Annotated[bool, About("Make this palace, a copy of another one, a device of its own from now on.")] = (
-        False
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SyncInitResult:
-    """The remote, whether it was created here or another palace was joined, this device, and where the key is saved."""
-
-    name: str
-    address: str
-    kind: Literal["folder", "git"]
-    sealing: Literal["", "passphrase", "key"]
-    palace: str
-    device: str
-    begun: bool
-    joined: bool
-    new_device: bool
-    key_file: str | None
-    key_needed: bool
-    """Whether other devices need the key file, because the key is not on the remote."""
-
-
 def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
-    """Connect this palace with your other devices through a remote: a folder, or a branch of a git repository.
-
-    The first device sets up the remote; the others join the same palace there, with the key that the first device
-    saved, or with the passphrase of a sealed remote. Only records go there; 'palazzo sync push' and 'pull' transfer
-    them.
-    """
-    from palazzo.features.sync.remote_access import one_at_a_time, open_transport
-    from palazzo.sync.remotes.remote_factory import resolve
-
+    """Connect this palace with your other devices through a remote: a folder, or a branch of a git repository."""
     request = replace(
         request,
         key=None if request.key is None else context.led_to(request.key),
@@ -132,8 +64,6 @@ def sync_init(context: Context, request: SyncInitRequest) -> SyncInitResult:
 @contextlib.contextmanager
 def _forgotten_unless_kept(context: Context, uid: bytes, existing_remote: RemoteRow | None) -> Iterator[None]:
     """Delete what was fetched of a remote that was looked at but not added: its text belongs to another palace."""
-    from palazzo.features.sync.remote_access import forget_fetched
-
     try:
         yield
     except BaseException:
@@ -151,8 +81,6 @@ def _check(request: SyncInitRequest) -> None:
 
 def _find_existing_remote(database: Database, request: SyncInitRequest, address: str) -> RemoteRow | None:
     """Return the known remote with that address or name."""
-    from palazzo.store import remote_rows
-
     with database.snapshot() as connection:
         remotes = remote_rows.remotes(connection)
     for remote in remotes:
@@ -171,9 +99,6 @@ def _passphrase(context: Context, request: SyncInitRequest) -> str | None:
 def _begin(
     context: Context, database: Database, transport: Remote, request: SyncInitRequest, passphrase: str | None
 ) -> tuple[AboutRemote, Key | None]:
-    from palazzo.sync import device_pairing, encryption, remote_manifest
-    from palazzo.sync.encryption import Key
-
     with database.snapshot() as connection:
         shared = device_pairing.shared(connection)
     supplied_key = None if request.key is None else _age_key(request.key)
@@ -212,9 +137,6 @@ def _unlock_remote(
     existing_remote: RemoteRow | None,
 ) -> tuple[AboutRemote, Key | None]:
     """Return the remote's description, and the key that opens it."""
-    from palazzo.sync import encryption, remote_manifest
-    from palazzo.sync.encryption import Key
-
     about = remote_manifest.load(encoded_about, transport.address)
     supplied_key = None if request.key is None else _age_key(request.key)
     wants_sealed = request.seal not in (None, "no") or request.passphrase is not None or supplied_key is not None
@@ -239,8 +161,6 @@ def _unlock_remote(
 
 def _age_key(path: Path) -> Key | None:
     """Return the key of a sealed remote from a file; None if the file holds the key of a palace."""
-    from palazzo.sync import encryption
-
     try:
         with path.open("rb") as file:
             begins = file.read(encryption.LARGEST_KEY_FILE)
@@ -256,8 +176,6 @@ def _join(
     request: SyncInitRequest,
     transport: Remote,
 ) -> bool:
-    from palazzo.sync import device_pairing
-
     address = transport.address
 
     with database.snapshot() as connection:
@@ -284,8 +202,6 @@ def _join(
 
 def _introduce(database: Database, shared: Shared, transport: Remote) -> None:
     """Store the key file's invitation for this device, and trust the devices that the file names."""
-    from palazzo.sync import device_pairing, device_register
-
     names = {bytes.fromhex(uid): head.called for uid, head in transport.look().heads.items()}
     with database.transaction() as connection:
         device, name = device_pairing.device_id(connection), device_pairing.device_name(connection)
@@ -302,11 +218,6 @@ def _introduce(database: Database, shared: Shared, transport: Remote) -> None:
 
 
 def _become_another(context: Context, database: Database, transport: Remote, existing_remote: RemoteRow | None) -> None:
-    from palazzo.store import remote_rows
-    from palazzo.sync import device_pairing
-    from palazzo.sync.chain_trace import links_told
-    from palazzo.sync.encryption import Key
-
     with database.snapshot() as connection:
         palace, device = device_pairing.palace_id(connection), device_pairing.device_id(connection)
         palace_key = device_pairing.shared(connection).key
@@ -328,9 +239,6 @@ def _keep(
     request: SyncInitRequest,
 ) -> str:
     """Store the remote; return its name. A known remote keeps its limits, unless new ones are given."""
-    from palazzo.features.sync.remote_access import DEFAULT_NAME
-    from palazzo.store import remote_rows
-
     secret, name = (
         "" if key is None else key.text,
         request.name or (DEFAULT_NAME if existing_remote is None else existing_remote.name),
@@ -350,8 +258,6 @@ def _save_key(
     context: Context, database: Database, key: Key | None, request: SyncInitRequest, is_saved: bool
 ) -> Path | None:
     """Write the key with which other devices join, if that was requested; return its path."""
-    from palazzo.sync import device_pairing, encryption
-
     if request.save_key is None:
         return None
     path = request.save_key.absolute()
@@ -368,9 +274,6 @@ def _save_key(
 
 def _tell_all_anew(database: Database, uid: bytes, transport: Remote, key: Key | None) -> None:
     """Accept the remote's head as this device's, unless it is forged, and push everything again next time."""
-    from palazzo.store import device_rows, remote_rows
-    from palazzo.sync import device_pairing, own_heads
-
     heads = transport.look().heads
     with database.snapshot() as connection:
         device = device_pairing.device_id(connection)
@@ -401,8 +304,6 @@ def _result(
     request: SyncInitRequest,
     key_file: Path | None,
 ) -> SyncInitResult:
-    from palazzo.sync import device_pairing
-
     with database.snapshot() as connection:
         palace, device = device_pairing.palace_id(connection), device_pairing.device_id(connection).hex()
     return SyncInitResult(
@@ -418,19 +319,3 @@ def _result(
         None if key_file is None else str(key_file),
         not about.closed,
     )
-
-
-# Never keyed: a keyed call keeps what it was asked, and that may be a passphrase.
-OPERATION = Operation(
-    "sync_init",
-    SyncInitRequest,
-    SyncInitResult,
-    sync_init,
-    scope="admin",
-    writes=True,
-    steps=True,
-    examples=(
-        "palazzo sync init ~/Dropbox/palace",
-        "palazzo sync init git@example.org:ada/palace.git --seal passphrase",
-    ),
-)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.operations.operation import About, Operation
+from palazzo.features.erase.erase import clear
+from palazzo.features.service.background_process import start_embedding
+from palazzo.features.sync.contract import PulledView, SyncPullRequest, SyncPullResult
+from palazzo.features.sync.remote_access import connect_remote, one_at_a_time, select_remotes
+from palazzo.knowledge import conflict_detection
+from palazzo.store import tombstones
+from palazzo.sync import pull
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -13,56 +18,8 @@ if TYPE_CHECKING:
     from palazzo.sync.pull import PullOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class SyncPullRequest:
-    """The remote to pull from, and whether this is a dry run."""
-
-    remote: Annotated[str | None, About("The remote's name. Default: all remotes.", positional=True)] = None
-    dry_run: Annotated[bool, About("Only show what would be pulled.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class PulledView:
-    """What was pulled from one remote (or would be): the devices, and the effects of merging, by kind of record.
-
-    `conflicts` are the ids of new conflicts between facts, as in 'palazzo kg conflicts'. `erased` is how many erasures
-    of other devices were carried out here, `missing` how many records refer to something that no device has sent yet.
-    `notes` are sentences about devices: those with a wrong clock, and those whose records have not all arrived yet.
-    """
-
-    remote: str
-    devices: tuple[str, ...]
-    segments: int
-    bytes: int
-    added: dict[str, int]
-    changed: dict[str, int]
-    conflicts: tuple[str, ...]
-    erased: int
-    missing: int
-    notes: tuple[str, ...]
-    variants: tuple[str, ...] = ()
-    """Ids of items whose text differs between here and there: the text here was kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncPullResult:
-    """What was pulled from each remote, and files outside the palace that held what another device erased."""
-
-    dry_run: bool
-    remotes: tuple[PulledView, ...]
-    removed: tuple[str, ...] = ()
-    """Files that were deleted."""
-    mend: tuple[str, ...] = ()
-    """The user's own files that still hold it."""
-
-
 def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
-    """Pull the records and the erasures of other devices from a remote.
-
-    Nothing here is overwritten: where two devices differ, both versions are kept, and shown as a conflict.
-    """
-    from palazzo.features.sync.remote_access import one_at_a_time, select_remotes
-
+    """Pull the records and the erasures of other devices from a remote."""
     select_remotes(context, request.remote)
     with one_at_a_time(context):
         remotes = select_remotes(
@@ -75,10 +32,6 @@ def sync_pull(context: Context, request: SyncPullRequest) -> SyncPullResult:
 
 def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> PulledView:
     """Pull from one remote; the caller holds the sync lock, and calls `finish` at the end."""
-    from palazzo.features.sync.remote_access import connect_remote
-    from palazzo.knowledge import conflict_detection
-    from palazzo.sync import pull
-
     at = connect_remote(context, remote)
     palace = context.writing()
     pull_result: PullOutcome = pull.pull(
@@ -121,10 +74,6 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
 
 def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Clear from this machine's files what other devices erased, and start computing vectors for new text."""
-    from palazzo.features.erase.erase import clear
-    from palazzo.features.service.background_process import start_embedding
-    from palazzo.store import tombstones
-
     with context.writing().database.snapshot() as connection:
         has_pending_erasures = bool(tombstones.find_pending_erasures(connection))
     removed: tuple[str, ...] = ()
@@ -134,15 +83,3 @@ def finish(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
         removed, files_to_mend = trace_result.removed, (*trace_result.remaining, *backups.left)
     start_embedding(context)
     return removed, files_to_mend
-
-
-OPERATION = Operation(
-    "sync_pull",
-    SyncPullRequest,
-    SyncPullResult,
-    sync_pull,
-    scope="admin",
-    writes=True,
-    steps=True,
-    examples=("palazzo sync pull",),
-)

@@ -6,15 +6,21 @@ from collections.abc import Mapping, Sequence
 
 from palazzo.features.portability.view import show_variants
 from palazzo.features.screen import Screen
-from palazzo.features.sync.sync_devices import SyncDevicesResult
-from palazzo.features.sync.sync_init import SyncInitResult
-from palazzo.features.sync.sync_key import SyncKeyResult
-from palazzo.features.sync.sync_now import SyncNowResult
-from palazzo.features.sync.sync_private import MergedPrivate, SyncPrivateResult
-from palazzo.features.sync.sync_pull import PulledView, SyncPullResult
-from palazzo.features.sync.sync_push import PushedView, SyncPushResult
-from palazzo.features.sync.sync_remove import SyncRemoveResult
-from palazzo.features.sync.sync_status import RemoteStatus, SyncStatusResult
+from palazzo.features.sync.contract import (
+    MergedPrivate,
+    PulledView,
+    PushedView,
+    RemoteStatus,
+    SyncDevicesResult,
+    SyncInitResult,
+    SyncKeyResult,
+    SyncNowResult,
+    SyncPrivateResult,
+    SyncPullResult,
+    SyncPushResult,
+    SyncRemoveResult,
+    SyncStatusResult,
+)
 from palazzo.text.count_phrases import agree, count_noun
 from palazzo.text.times import to_iso
 

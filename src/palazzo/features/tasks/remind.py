@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.archive import archive_reader, task_notes
+from palazzo.archive.notes import Note
+from palazzo.archive.task_notes import topic_words
 from palazzo.errors import UsageError
-from palazzo.features.tasks.task_results import ReminderView
-from palazzo.model import Micros
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.features.tasks.contract import RemindRequest, RemindResult
+from palazzo.features.tasks.task_changes import check_text, file_task
+from palazzo.features.tasks.task_results import reminder_view
+from palazzo.model import Micros, Place
+from palazzo.operations.arguments import absolute, speaker, wing_to_file_in
+from palazzo.operations.caller_clock import day_and_time, to_come, zone
+from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.text.names import tidy
+from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -16,52 +24,8 @@ if TYPE_CHECKING:
 LONGEST_TOPIC = 200
 
 
-@dataclass(frozen=True, slots=True)
-class RemindRequest:
-    """The text, and the trigger. If several triggers are given, the first one that occurs counts."""
-
-    text: Annotated[
-        str, About("The text of the reminder; - reads it from standard input.", positional=True, stdin=True)
-    ]
-    at: Annotated[
-        str | None,
-        About("Due from this time: 'tomorrow 9:00', 'in 2 hours', 'next friday', 2026-03-04.", metavar="WHEN"),
-    ] = None
-    file: Annotated[
-        str | None,
-        About("Due when this file, or one in this directory, is opened.", option="--on-file", metavar="PATH"),
-    ] = None
-    topic: Annotated[
-        str | None, About("Due when all of these words come up.", option="--on-topic", metavar="WORDS")
-    ] = None
-    wing: Annotated[str | None, About("File it in this wing. Default: the project's.")] = None
-    by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RemindResult:
-    """The saved reminder. `note` is a warning, for example that a file does not exist yet."""
-
-    reminder: ReminderView
-    drawers: tuple[str, ...]
-    note: str
-    local: Annotated[str, PERSON_ONLY] = ""
-    """The time in this machine's time zone."""
-
-
 def remind(context: Context, request: RemindRequest) -> RemindResult:
-    """Set a reminder: for a time, for when a file is opened, or for when a topic comes up.
-
-    It stays due, in this session and in later ones, until it is done or dropped ('palazzo reminders done ID').
-    """
-    from palazzo.archive import archive_reader, task_notes
-    from palazzo.archive.notes import Note
-    from palazzo.features.tasks.task_results import check_text, file_task, reminder_view
-    from palazzo.model import Place
-    from palazzo.operations.arguments import speaker, wing_to_file_in
-    from palazzo.operations.caller_clock import day_and_time, zone
-    from palazzo.operations.caller_taint import whom_to_believe
-
+    """Set a reminder: for a time, for when a file is opened, or for when a topic comes up."""
     check_text("reminder", request.text)
     if request.at is None and request.file is None and request.topic is None:
         raise UsageError("Set at least one of --at (a time), --on-file (a path) and --on-topic (some words).")
@@ -93,9 +57,6 @@ def remind(context: Context, request: RemindRequest) -> RemindResult:
 
 def _moment(context: Context, text: str | None) -> Micros | None:
     """Return the first moment of the stated time; for a day that has begun, now."""
-    from palazzo.operations.caller_clock import day_and_time, to_come, zone
-    from palazzo.text.times import to_iso
-
     if text is None:
         return None
     now = context.now
@@ -109,9 +70,6 @@ def _moment(context: Context, text: str | None) -> Micros | None:
 
 
 def _topic(context: Context, words: str | None) -> str:
-    from palazzo.archive.task_notes import topic_words
-    from palazzo.text.names import tidy
-
     if words is None:
         return ""
     topic = tidy(words)
@@ -125,8 +83,6 @@ def _topic(context: Context, words: str | None) -> str:
 
 def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
     """Return the path in its stored form (relative to the root for the project's reminders), and a notice."""
-    from palazzo.operations.arguments import absolute
-
     if raw_path is None:
         return "", ""
     if not raw_path.strip():
@@ -136,17 +92,3 @@ def _file(context: Context, raw_path: str | None, wing: str) -> tuple[str, str]:
     inside = path.is_relative_to(root) and wing == context.project_wing
     stored_path = path.relative_to(root).as_posix() if inside else path.as_posix()
     return stored_path, "" if path.exists() else f"{stored_path} does not exist yet; the reminder waits for it."
-
-
-OPERATION = Operation(
-    "remind",
-    RemindRequest,
-    RemindResult,
-    remind,
-    scope="write",
-    writes=True,
-    examples=(
-        "palazzo remind \"Call the host\" --at 'tomorrow 9:00'",
-        'palazzo remind "Keep the order of imports" --on-file src/main.py',
-    ),
-)

@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from palazzo.features.tasks.task_results import TodoView
+from palazzo.errors import UsageError
+from palazzo.features.branches.branch_labels import Checkout
+from palazzo.features.tasks.contract import TodoListRequest, TodoListResult
+from palazzo.features.tasks.task_results import todo_view
 from palazzo.operations import point_in_time as past
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.arguments import check_place
+from palazzo.store import task_rows
+from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class TodoListRequest:
-    """The wing or wings, and whether to include closed to-dos."""
-
-    wing: Annotated[str | None, About("List the to-dos of this wing instead of the project's.")] = None
-    everywhere: Annotated[bool, About("List the to-dos of all wings.")] = False
-    all: Annotated[bool, About("Also list to-dos that are done or dropped.")] = False
-    as_of: Annotated[str | None, About(past.HELP)] = None
-
-
-@dataclass(frozen=True, slots=True)
-class TodoListResult:
-    """To-dos: open ones first, sorted by due time; `wing` is null for all wings."""
-
-    wing: str | None
-    todos: tuple[TodoView, ...]
-    open: int
-    as_of: str | None
-
-
 def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
-    """List the to-dos of a project, in the order in which they are due.
-
-    In a directory whose project the palace does not know, list the to-dos of all wings.
-    """
-    from palazzo.errors import UsageError
-    from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.features.tasks.task_results import todo_view
-    from palazzo.operations.arguments import check_place
-    from palazzo.store import task_rows
-    from palazzo.text.times import to_iso
-
+    """List the to-dos of a project, in the order in which they are due."""
     if request.everywhere and request.wing is not None:
         raise UsageError("Give --wing for one wing, or --everywhere for all; not both.")
     point_in_time = past.as_of(request.as_of, context.now)
@@ -59,13 +34,3 @@ def todo_list(context: Context, request: TodoListRequest) -> TodoListResult:
     )
     as_of_text = None if point_in_time.requested_time is None else to_iso(point_in_time.requested_time)
     return TodoListResult(wing, views, sum(view.state == "open" for view in views), as_of_text)
-
-
-OPERATION = Operation(
-    "todo_list",
-    TodoListRequest,
-    TodoListResult,
-    todo_list,
-    scope="read",
-    examples=("palazzo todo list", "palazzo todo list --everywhere --all"),
-)

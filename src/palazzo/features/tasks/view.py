@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palazzo.features.screen import INDENT, Part, Screen
-from palazzo.features.tasks.remind import RemindResult
-from palazzo.features.tasks.reminders import RemindersResult
-from palazzo.features.tasks.task_results import ReminderView, TodoView
-from palazzo.features.tasks.todo_add import TodoAddResult
-from palazzo.features.tasks.todo_done import TodoDoneResult
-from palazzo.features.tasks.todo_drop import TodoDropResult
-from palazzo.features.tasks.todo_list import TodoListResult
+from palazzo.features.tasks.contract import (
+    RemindersResult,
+    RemindResult,
+    TodoAddResult,
+    TodoDoneResult,
+    TodoDropResult,
+    TodoListResult,
+)
+from palazzo.operations.shared_views import ReminderView, TodoView
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 

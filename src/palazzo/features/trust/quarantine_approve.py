@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.operations.operation import About, Operation
+from palazzo.archive import acts, archive_reader
+from palazzo.features.facts.contract import ACTOR
+from palazzo.features.facts.fact_results import change
+from palazzo.features.trust.contract import QuarantineApproveRequest, QuarantineApproveResult
+from palazzo.features.trust.quarantine_rows import only_a_person, resolve_selection
+from palazzo.operations.source_filter import AT_ONCE
+from palazzo.store import change_groups, fact_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class QuarantineApproveRequest:
-    """The entries to approve."""
-
-    ids: Annotated[tuple[str, ...], About("Note, drawer or fact ids, or id prefixes.", positional=True, option="ID")]
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineApproveResult:
-    """The drawers and facts that are now trusted. `change` is what 'palazzo undo' takes back."""
-
-    drawers: tuple[str, ...]
-    facts: tuple[str, ...]
-    change: str
-
-
 def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> QuarantineApproveResult:
-    """Approve quarantined content. Only a person can do this, not an agent; 'palazzo undo' reverts it.
-
-    A note or a fact then gets the trust of its agent, and untrusted content the trust of a tool.
-    """
-    from palazzo.archive import acts, archive_reader
-    from palazzo.features.facts.fact_results import ACTOR, change
-    from palazzo.features.trust.quarantine_rows import only_a_person, resolve_selection
-    from palazzo.operations.source_filter import AT_ONCE
-    from palazzo.store import change_groups, fact_rows
-
+    """Approve quarantined content. Only a person can do this, not an agent; 'palazzo undo' reverts it."""
     only_a_person(context, "approves")
     with context.reading().database.snapshot() as connection:
         selection = resolve_selection(connection, request.ids)
@@ -64,14 +44,3 @@ def quarantine_approve(context: Context, request: QuarantineApproveRequest) -> Q
         fact_change.count(len(selection.facts))
         uid = change_groups.read(connection, group).uid
     return QuarantineApproveResult(selection.drawers, tuple(entry.uid for entry in selection.facts), uid)
-
-
-OPERATION = Operation(
-    "quarantine_approve",
-    QuarantineApproveRequest,
-    QuarantineApproveResult,
-    quarantine_approve,
-    scope="admin",
-    writes=True,
-    examples=("palazzo quarantine approve 3f2a91",),
-)

@@ -2,75 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.archive import archive_reader
 from palazzo.errors import UsageError
-from palazzo.features.trust.quarantine_rows import CauseView
-from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.features.trust.contract import (
+    OriginView,
+    QuarantinedView,
+    QuarantineKind,
+    QuarantineListRequest,
+    QuarantineListResult,
+)
+from palazzo.features.trust.quarantine_rows import causes, origin_of
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.store import drawers, fact_rows, taint_queries
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-DEFAULT_LIMIT = 50
 _LOOKED_AT = 5_000
 """The most untrusted drawers, newest first, whose origins are listed."""
-Kind = Literal["note", "diary", "todo", "reminder", "fact"]
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineListRequest:
-    """How many entries to list, and whether to list the origins."""
-
-    all: Annotated[bool, About("Also list the origins of untrusted content, with the number of drawers from each.")] = (
-        False
-    )
-    limit: Annotated[int, About("Maximum number of notes, and of facts.")] = DEFAULT_LIMIT
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantinedView:
-    """A note or fact written deliberately: id, text, author, wing and time, and the untrusted content read before."""
-
-    id: str
-    kind: Kind
-    text: str
-    author: str
-    wing: str | None
-    at: Micros
-    why: tuple[CauseView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OriginView:
-    """An origin of untrusted content: its number of drawers, the time of the latest, and the id of one."""
-
-    origin: str
-    drawers: int
-    last_at: Micros
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class QuarantineListResult:
-    """The entries pending review, newest first, and their number. `origins` are null unless requested."""
-
-    entries: tuple[QuarantinedView, ...]
-    notes: int
-    facts: int
-    origins: tuple[OriginView, ...] | None
 
 
 def quarantine_list(context: Context, request: QuarantineListRequest) -> QuarantineListResult:
-    """Show what agents wrote after reading untrusted content: pages, answers of MCP servers, files of dependencies.
-
-    Search finds it, but no agent gets it automatically. 'palazzo quarantine approve' allows that, 'palazzo quarantine
-    drop' forgets it.
-    """
-    from palazzo.store import taint_queries
-
+    """Show what agents wrote after reading untrusted content: pages, answers of MCP servers, files of dependencies."""
     if request.limit < 1:
         raise UsageError(f"--limit is {request.limit}; it must be at least 1.")
     with context.reading().database.snapshot() as connection:
@@ -81,16 +37,12 @@ def quarantine_list(context: Context, request: QuarantineListRequest) -> Quarant
 
 
 def _read_entries(connection: Connection, limit: int) -> list[QuarantinedView]:
-    from palazzo.archive import archive_reader
-    from palazzo.features.trust.quarantine_rows import causes
-    from palazzo.store import taint_queries
-
     rows = taint_queries.find_authored_drawers(connection, limit)
     why = causes(connection, (uid for row in rows for uid in row.tainted_by))
     views_by_item: dict[str, QuarantinedView] = {}
     for row in rows:
         drawer = archive_reader.read_drawer(connection, archive_reader.resolve_drawer(connection, row.drawer))
-        kind: Kind = drawer.kind if drawer.kind in ("note", "diary", "todo", "reminder") else "note"
+        kind: QuarantineKind = drawer.kind if drawer.kind in ("note", "diary", "todo", "reminder") else "note"
         own = tuple(why[uid] for uid in row.tainted_by if uid in why)
         earlier_view = views_by_item.get(row.item)
         text = (
@@ -102,10 +54,6 @@ def _read_entries(connection: Connection, limit: int) -> list[QuarantinedView]:
 
 
 def _facts(connection: Connection, limit: int) -> list[QuarantinedView]:
-    from palazzo.features.trust.quarantine_rows import causes
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store import fact_rows
-
     fact_list = Beliefs(connection).tell(fact_rows.external_versions(connection, limit))
     why = causes(connection, (uid for fact in fact_list for source in fact.provenance for uid in source.tainted_by))
     return [
@@ -127,9 +75,6 @@ def _facts(connection: Connection, limit: int) -> list[QuarantinedView]:
 
 
 def _origins(connection: Connection) -> tuple[OriginView, ...]:
-    from palazzo.features.trust.quarantine_rows import origin_of
-    from palazzo.store import drawers, taint_queries
-
     views_by_origin: dict[str, OriginView] = {}
     for row in taint_queries.find_unauthored_drawers(connection, _LOOKED_AT):
         origin, at = origin_of(connection, row)
@@ -139,13 +84,3 @@ def _origins(connection: Connection) -> tuple[OriginView, ...]:
             view = OriginView(origin, 0, at, uid.hex())
         views_by_origin[origin] = OriginView(origin, view.drawers + 1, max(view.last_at, at), view.id)
     return tuple(sorted(views_by_origin.values(), key=lambda one: -one.last_at))
-
-
-OPERATION = Operation(
-    "quarantine_list",
-    QuarantineListRequest,
-    QuarantineListResult,
-    quarantine_list,
-    scope="read",
-    examples=("palazzo quarantine list", "palazzo quarantine list --all"),
-)

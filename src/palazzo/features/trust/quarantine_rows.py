@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from palazzo.archive import archive_reader
+from palazzo.archive.archive_reader import id_bounds
 from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.features.trust.contract import CauseView
 from palazzo.model import Micros
+from palazzo.operations import source_filter
+from palazzo.operations.caller_taint import speaks
+from palazzo.store import drawers, items
+from palazzo.store import fact_rows as facts
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -20,14 +26,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>`\\)\]}]+", re.IGNORECASE)
 _TRAILING = ".,;:!?"
-
-
-@dataclass(frozen=True, slots=True)
-class CauseView:
-    """An untrusted item: its id, and its origin (an address, or the name of a tool or a file)."""
-
-    id: str
-    origin: str
 
 
 class QuarantineSelection(NamedTuple):
@@ -39,8 +37,6 @@ class QuarantineSelection(NamedTuple):
 
 def only_a_person(context: Context, verb: str) -> None:
     """Raise unless a person calls; `verb` says what is reserved to a person."""
-    from palazzo.operations.caller_taint import speaks
-
     if speaks(context) != "user":
         raise UsageError(
             f"Only a person {verb} untrusted content, and this is an agent's shell: type the command in a terminal "
@@ -64,10 +60,6 @@ def resolve_selection(connection: Connection, prefixes: Sequence[str]) -> Quaran
 
 
 def _fact(connection: Connection, prefix: str) -> Version | None:
-    from palazzo.archive.archive_reader import id_bounds
-    from palazzo.store import drawers, items
-    from palazzo.store import fact_rows as facts
-
     low, high = id_bounds(prefix)
     fact_rows = [(row, uid.hex()) for row, uid in facts.facts_between(connection, low, high, 9)]
     item_ids = [uid.hex() for _, uid in drawers.find_drawers(connection, low, high, 9)]
@@ -86,9 +78,6 @@ def _fact(connection: Connection, prefix: str) -> Version | None:
 
 
 def _drawers(connection: Connection, prefix: str) -> list[str]:
-    from palazzo.archive import archive_reader
-    from palazzo.operations import source_filter
-
     drawer_ids = source_filter.resolve_drawers(connection, [prefix])
     rows = {drawer_id: archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in drawer_ids}
     read = archive_reader.read_drawers(connection, list(rows.values()))
@@ -103,8 +92,6 @@ def _drawers(connection: Connection, prefix: str) -> list[str]:
 
 def causes(connection: Connection, uids: Iterable[str]) -> dict[str, CauseView]:
     """Return the origins of untrusted items, by item id; deleted items are left out."""
-    from palazzo.store import drawers, items
-
     item_rows = items.known_items(connection, [bytes.fromhex(uid) for uid in dict.fromkeys(uids)])
     views = {}
     for uid, row in item_rows.items():
@@ -115,9 +102,6 @@ def causes(connection: Connection, uids: Iterable[str]) -> dict[str, CauseView]:
 
 def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
     """Return the origin and time of a drawer's text: the address that a call names, else the tool or source."""
-    from palazzo.archive import archive_reader
-    from palazzo.store import drawers, items
-
     read = archive_reader.read_drawer(connection, drawer)
     if read.kind == "tool":
         rows = dict.fromkeys(item for item, _, _ in drawers.drawer_spans(connection, drawer))
@@ -129,7 +113,7 @@ def origin_of(connection: Connection, drawer: int) -> tuple[str, Micros]:
         return read.title or "a tool", read.created_at
     if read.role == "quoted":
         return "quoted in a person's message", read.created_at
-    if read.kind in ("exchange", "message"):
+    if read.kind in ("exchange", "message", "reasoning"):
         return "said after reading untrusted content", read.created_at
     return read.title or read.source.uri, read.created_at
 

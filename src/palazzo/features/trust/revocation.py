@@ -9,6 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from palazzo.features.facts.contract import ACTOR
+from palazzo.features.facts.fact_results import change
+from palazzo.operations.source_filter import AT_ONCE
+from palazzo.store import change_groups, fact_rows
+
 if TYPE_CHECKING:
     from palazzo.features.trust.quarantine_rows import QuarantineSelection
     from palazzo.knowledge.fact_change import Change
@@ -29,10 +34,6 @@ def withdraw(
     context: Context, selection: QuarantineSelection, verb: str, reason: str, tainted_by: Collection[str] | None = None
 ) -> Withdrawn:
     """Withdraw what was chosen; facts lose the sources that these items tainted (None: all untrusted sources)."""
-    from palazzo.features.facts.fact_results import ACTOR, change
-    from palazzo.operations.source_filter import AT_ONCE
-    from palazzo.store import change_groups
-
     palace = context.writing()
     group = palace.begin_group(ACTOR, verb)
     for start in range(0, len(selection.drawers), AT_ONCE):
@@ -60,8 +61,6 @@ def _list_remaining_sources(
     connection: Connection, version: Version, tainted_by: Collection[str] | None
 ) -> list[Provenance]:
     """Return the sources of a fact that it may keep."""
-    from palazzo.store import fact_rows
-
     sources = fact_rows.sources_of(connection, [version.row])[version.row]
     if tainted_by is None:
         return [source for source in sources if source.trust != "external"]
@@ -86,8 +85,6 @@ def _withdraw(fact_change: Change, version: Version, tainted_by: Collection[str]
 
 def _reinstate_facts(fact_change: Change, version: Version) -> list[str]:
     """Let facts that a fact had superseded hold again, until the end that they had before."""
-    from palazzo.store import fact_rows
-
     reinstated_ids = []
     for old_version in fact_rows.superseded_by(fact_change.connection, version.fact):
         open_versions = [

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from palazzo.archive import archive_reader
 from palazzo.errors import NotFound
+from palazzo.features.trust.quarantine_rows import QuarantineSelection, address_in
+from palazzo.operations import source_filter
 from palazzo.security.note_taint import from_outside
+from palazzo.store import drawers, fact_rows, items, taint_queries
 
 if TYPE_CHECKING:
-    from palazzo.features.trust.quarantine_rows import QuarantineSelection
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
@@ -40,9 +43,6 @@ class Descendants(NamedTuple):
 
 def derived_from(context: Context, connection: Connection, origin: str) -> Descendants:
     """Return what is derived from an address, an id or a source. Raises NotFound if nothing came from there."""
-    from palazzo.features.trust.quarantine_rows import QuarantineSelection
-    from palazzo.store import fact_rows, taint_queries
-
     seeds = _with_reports(connection, list(_seeds(context, connection, origin)))
     rows = dict.fromkeys(
         row for seed in seeds for row in taint_queries.drawers_at(connection, seed.row, seed.start, seed.end)
@@ -60,15 +60,11 @@ def derived_from(context: Context, connection: Connection, origin: str) -> Desce
 
 def _with_reports(connection: Connection, seeds: Sequence[_Seed]) -> list[_Seed]:
     """Add the sessions to which sub-agents reported: untrusted content that a sub-agent read continues there."""
-    from palazzo.store import taint_queries
-
     reports = dict.fromkeys(row for seed in seeds for row in taint_queries.reports_of(connection, seed.row))
     return [*seeds, *(seed for row in reports for seed in _outputs(connection, row, 0, _MAX_OFFSET))]
 
 
 def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
-    from palazzo.store import drawers
-
     return [uid.hex() for uid in drawers.uids_of(connection, rows)]
 
 
@@ -77,17 +73,12 @@ def _ids(connection: Connection, rows: Iterable[int]) -> list[str]:
 
 def _seeds(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
     """Yield the spans that an address, an id or a source means."""
-    from palazzo.features.trust.quarantine_rows import address_in
-
     seeds = list(_with_address(connection, origin)) if address_in(origin) else _resolve_id(connection, origin)
     yield from seeds or _of_source(context, connection, origin)
 
 
 def _resolve_id(connection: Connection, prefix: str) -> list[_Seed]:
     """Return the spans that an id names; an empty list if it is not an id."""
-    from palazzo.archive import archive_reader
-    from palazzo.store import drawers
-
     try:
         kind, row = archive_reader.resolve(connection, prefix)
     except NotFound:
@@ -100,10 +91,6 @@ def _resolve_id(connection: Connection, prefix: str) -> list[_Seed]:
 
 def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
     """Yield the results of tool calls that name an address."""
-    from palazzo.archive import archive_reader
-    from palazzo.features.trust.quarantine_rows import address_in
-    from palazzo.store import drawers, items, taint_queries
-
     plain_address = address.rstrip("/")
     rows = taint_queries.called_from_outside(connection)
     for start in range(0, len(rows), _AT_ONCE):
@@ -135,8 +122,6 @@ def _with_address(connection: Connection, address: str) -> Iterator[_Seed]:
 
 def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator[_Seed]:
     """Yield the parts of an item that a span touches; tool calls are left out, their results are not."""
-    from palazzo.store import items
-
     item = items.read_item(connection, row)
     overlaps = [part for part in item.parts if part.start < end and start < part.end and part.kind != "tool_call"]
     yield from (_Seed(row, item.id, part.start, part.end) for part in overlaps)
@@ -146,16 +131,11 @@ def _outputs(connection: Connection, row: int, start: int, end: int) -> Iterator
 
 def _of_source(context: Context, connection: Connection, origin: str) -> Iterator[_Seed]:
     """Yield the untrusted content of a source; for a document, all of it."""
-    from palazzo.operations import source_filter
-    from palazzo.store import items
-
     rows = items.items_of_sources(connection, source_filter.sources_at(context, connection, origin))
     yield from _whole(connection, rows)
 
 
 def _whole(connection: Connection, rows: Iterable[int]) -> Iterator[_Seed]:
-    from palazzo.store import items
-
     for row in rows:
         item = items.read_item(connection, row)
         stretches = from_outside(item.trust, item.parts, len(item.text))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
-from palazzo.features.trust.quarantine_approve import QuarantineApproveResult
-from palazzo.features.trust.quarantine_drop import QuarantineDropResult
-from palazzo.features.trust.quarantine_list import QuarantinedView, QuarantineListResult
+from palazzo.features.trust.contract import (
+    QuarantineApproveResult,
+    QuarantineDropResult,
+    QuarantinedView,
+    QuarantineListResult,
+)
 from palazzo.text.count_phrases import agree, count_noun
 
 _LONGEST = 300

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from palazzo.features.facts.fact_results import views
+from palazzo.features.mining.sync_sources import check_documents
+from palazzo.features.search.check_duplicate import check_threshold
+from palazzo.features.upkeep.cleanup import candidates
+from palazzo.features.upkeep.contract import AuditFinding, AuditRequest, AuditResult, CleanupRequest
+from palazzo.features.upkeep.dedup import clusters
+from palazzo.knowledge import conflict_detection
+from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.cited_files import check_project
+from palazzo.store import anchors, fact_rows, feedback_rows, palace_overview, place_rows
+from palazzo.text.names import fold
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -25,45 +34,8 @@ _BY_THEMSELVES = frozenset({"general", "sessions", "conversations", "notes", "di
 """Rooms that every wing has by default. A single drawer in one of them is no finding."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRequest:
-    """The similarity threshold."""
-
-    threshold: Annotated[float, About("Minimum similarity of two names of wings, or of two notes, from 0 to 1.")] = 0.75
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFinding:
-    """One finding of the audit: the count, some examples, and the command to run next, if any.
-
-    `mends` lists one command for each example that is fixed separately; `mend` is the first of them.
-    """
-
-    name: str
-    ok: bool
-    count: int
-    detail: str
-    examples: tuple[str, ...]
-    mend: str
-    mends: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class AuditResult:
-    """All findings, and whether everything is tidy."""
-
-    ok: bool
-    findings: tuple[AuditFinding, ...]
-
-
 def audit(context: Context, request: AuditRequest) -> AuditResult:
-    """Find what could be tidied up, and suggest a fix for each finding. Changes nothing.
-
-    It looks for notes that say little or the same, deleted documents, rooms with one drawer, wings with similar names,
-    contradictory facts, and notes and facts of the current project whose cited files have changed.
-    """
-    from palazzo.features.search.check_duplicate import check_threshold
-
+    """Find what could be tidied up, and suggest a fix for each finding. Changes nothing."""
     check_threshold(request.threshold)
     with context.reading().database.snapshot() as connection:
         findings = tuple(
@@ -73,16 +45,12 @@ def audit(context: Context, request: AuditRequest) -> AuditResult:
 
 
 def _little(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
-    from palazzo.features.upkeep.cleanup import CleanupRequest, candidates
-
     limits = CleanupRequest()
     note_ids = [candidate.id for candidate in candidates(context, connection, limits.threshold, limits.min_length)]
     yield _make_finding("noise", ("note says little", "notes say little"), note_ids, "palazzo cleanup")
 
 
 def _same(context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
-    from palazzo.features.upkeep.dedup import clusters
-
     note_clusters = clusters(context, connection, threshold)
     copies = [copy.drawers[0].id for cluster in note_clusters for copy in cluster.copies]
     yield _make_finding(
@@ -95,9 +63,6 @@ def _same(context: Context, connection: Connection, threshold: float) -> Iterato
 
 def _check_sources(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     """Yield a finding for each known project with documents that are gone or excluded: each has its own fix."""
-    from palazzo.features.mining.sync_sources import check_documents
-    from palazzo.store import place_rows
-
     roots = [Path(root) for root in place_rows.all_roots(connection)]
     reported_uris: set[str] = set()
     for root in roots:
@@ -118,8 +83,6 @@ def _check_sources(context: Context, connection: Connection, _threshold: float) 
 
 def _lone(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     """Find rooms with one drawer, in wings where other rooms have more."""
-    from palazzo.store import palace_overview
-
     merge_commands: dict[str, str] = {}
     for wing, rooms in palace_overview.drawers_by_place(connection).items():
         largest = max(rooms, key=lambda room: (rooms[room], room), default="")
@@ -135,9 +98,6 @@ def _lone(_context: Context, connection: Connection, _threshold: float) -> Itera
 
 def _alike(_context: Context, connection: Connection, threshold: float) -> Iterator[AuditFinding]:
     """Find wings with similar names, except numbered names and wings that each have their own project."""
-    from palazzo.store import palace_overview, place_rows
-    from palazzo.text.names import fold
-
     sizes = {wing: sum(rooms.values()) for wing, rooms in palace_overview.drawers_by_place(connection).items()}
     of_projects = place_rows.names_of_projects(connection)
     pairs = []
@@ -158,8 +118,6 @@ def _alike(_context: Context, connection: Connection, threshold: float) -> Itera
 
 
 def _check_conflicts(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
-    from palazzo.knowledge import conflict_detection
-
     conflict_ids = [conflict.uid for conflict, stands in conflict_detection.list_conflicts(connection) if stands]
     yield _make_finding(
         "conflicts",
@@ -171,28 +129,30 @@ def _check_conflicts(_context: Context, connection: Connection, _threshold: floa
 
 def _stale(context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
     """Find notes and facts of the current project whose cited files have changed or are gone."""
-    from palazzo.git import freshness
-    from palazzo.operations.cited_files import LONGEST_LOOK
-    from palazzo.store import anchors, redaction_state
-
-    wing = context.home
-    notes = anchors.given_in(connection, wing) if wing is not None else {}
-    facts = anchors.of_facts(connection, anchors.facts_in(connection, wing, context.now)) if wing is not None else {}
     commands: dict[str, str] = {}
-    if notes or facts:
-        files = freshness.Checkout(context.project_root, redaction_state.fingerprint_key(connection), LONGEST_LOOK)
-        for uid, citations in (*notes.items(), *facts.items()):
-            stale = [
-                citation
-                for citation, status in zip(citations, files.check(citations), strict=True)
-                if status.freshness in _STALE
-            ]
-            if stale:
-                mend = _command("update-drawer", uid, "--still-holds") if uid in notes else _ending(connection, uid)
-                commands[f"{uid} cites {', '.join(map(anchors.name_of, stale))}"] = mend
+    for uid, is_fact, citations in check_project(context, connection):
+        stale = [anchors.name_of(citation) for citation, status in citations if status.freshness in _STALE]
+        if stale:
+            mend = _ending(connection, uid) if is_fact else _command("update-drawer", uid, "--still-holds")
+            commands[f"{uid} cites {', '.join(stale)}"] = mend
     yield _make_finding(
         "anchors",
         ("note or fact cites a file that has changed", "notes and facts cite files that have changed"),
+        [*commands],
+        *commands.values(),
+    )
+
+
+def _judged(_context: Context, connection: Connection, _threshold: float) -> Iterator[AuditFinding]:
+    """Find drawers that were judged misleading or outdated, and that nobody has changed since."""
+    commands: dict[str, str] = {}
+    for uid, judgement in feedback_rows.judged_drawers(connection).items():
+        if judgement.balance < 0:
+            verb = "update-drawer" if judgement.label == "outdated" else "forget"
+            commands[f"{uid} was judged {judgement.label}"] = _command(verb, uid)
+    yield _make_finding(
+        "feedback",
+        ("drawer was judged misleading or outdated", "drawers were judged misleading or outdated"),
         [*commands],
         *commands.values(),
     )
@@ -202,10 +162,6 @@ def _ending(connection: Connection, uid: str) -> str:
     """Return the command that ends a fact. For a fact that still holds, it then states it again with the current
     files.
     """
-    from palazzo.features.facts.fact_results import views
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.store import fact_rows
-
     (row,) = (row for row, _ in fact_rows.facts_between(connection, bytes.fromhex(uid), bytes.fromhex(uid), 1))
     (fact,) = views(Beliefs(connection), fact_rows.versions_of(connection, row)[-1:], Micros(0))
     return _command(
@@ -221,6 +177,7 @@ _LOOKS: tuple[Callable[[Context, Connection, float], Iterator[AuditFinding]], ..
     _alike,
     _check_conflicts,
     _stale,
+    _judged,
 )
 
 
@@ -235,14 +192,3 @@ def _make_finding(name: str, phrases: tuple[str, str], examples: Sequence[str], 
 def _command(*words: str) -> str:
     """Return a command as a person types it in a shell."""
     return shlex.join(["palazzo", *words])
-
-
-OPERATION = Operation(
-    "audit",
-    AuditRequest,
-    AuditResult,
-    audit,
-    scope="read",
-    view="tidy_view:audit",
-    examples=("palazzo audit",),
-)

@@ -4,72 +4,28 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.archive import acts, archive_reader, identity
 from palazzo.errors import UsageError
-from palazzo.features.tasks.task_results import ACTOR
-from palazzo.model import Micros
-from palazzo.operations.filters import InWing
-from palazzo.operations.operation import About, Operation
+from palazzo.features.search.drawer_rows import beginning
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.features.upkeep.contract import CandidateView, CleanupRequest, CleanupResult
+from palazzo.operations.arguments import check_place
 from palazzo.operations.taint_marks import marks_taint
+from palazzo.store import change_groups, drawer_listing, injection_worth, items, note_labels, place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
 
-Reason = Literal["short", "unimportant"]
 AT_ONCE = 100
 """Drawers forgotten in one transaction, so that other writers do not wait long."""
 
 
-@dataclass(frozen=True, slots=True)
-class CleanupRequest:
-    """The thresholds, where to look, and whether to forget the candidates."""
-
-    threshold: Annotated[float, About("Notes below this importance are candidates, from 0 to 1.")] = 0.2
-    min_length: Annotated[
-        int,
-        About(
-            "Notes shorter than this many characters are candidates; a Chinese, Japanese or Korean character "
-            "counts as two."
-        ),
-    ] = 20
-    wing: InWing = None
-    dry_run: Annotated[bool, About("Only report what would be forgotten.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateView:
-    """A drawer of a short or unimportant note."""
-
-    id: str
-    wing: str
-    room: str
-    text: str
-    reason: Reason
-    importance: float | None
-    length: int
-    created_at: Micros
-
-
-@dataclass(frozen=True, slots=True)
-class CleanupResult:
-    """The candidates, and the drawers that were forgotten (or would be)."""
-
-    candidates: tuple[CandidateView, ...]
-    forgotten: tuple[str, ...]
-    dry_run: bool
-    change: str | None
-
-
 @marks_taint
 def cleanup(context: Context, request: CleanupRequest) -> CleanupResult:
-    """Forget very short or low-importance notes.
-
-    A note that has a kind, tags, facts or tunnels that depend on it never counts as too short. 'palazzo undo' restores
-    all of them at once.
-    """
+    """Forget very short or low-importance notes."""
     if not 0 <= request.threshold <= 1:
         raise UsageError(f"--threshold is {request.threshold:g}; it must be between 0 and 1.")
     if request.min_length < 0:
@@ -85,11 +41,6 @@ def candidates(
     context: Context, connection: Connection, threshold: float, min_length: int, wing: str | None = None
 ) -> list[CandidateView]:
     """Return the drawers of very short or low-importance notes, the oldest first."""
-    from palazzo.archive import archive_reader
-    from palazzo.features.search.drawer_rows import beginning
-    from palazzo.operations.arguments import check_place
-    from palazzo.store import drawer_listing, injection_worth, items, note_labels, place_rows
-
     wing_name, _ = check_place(connection, wing, None, context.notice)
     rooms = place_rows.scope(connection, wing_name, None).rooms
     rows = drawer_listing.page(connection, drawer_listing.Listing(rooms=rooms, kind="note"), -1)[::-1]
@@ -126,9 +77,6 @@ def _width(text: str) -> int:
 
 def _forget(context: Context, ids: Sequence[str]) -> str:
     """Forget drawers in one change group, in batches; return the id of the group."""
-    from palazzo.archive import acts, archive_reader, identity
-    from palazzo.store import change_groups
-
     database = context.writing().database
     change = identity.new_id(context.now)
     with database.transaction() as connection:
@@ -143,17 +91,3 @@ def _forget(context: Context, ids: Sequence[str]) -> str:
             change_groups.count(connection, group, len(rows))
         context.report("forgetting", start + len(part), len(ids))
     return change
-
-
-OPERATION = Operation(
-    "cleanup",
-    CleanupRequest,
-    CleanupResult,
-    cleanup,
-    scope="admin",
-    view="tidy_view:cleanup",
-    writes=True,
-    destructive=True,
-    changes_nothing=lambda result: not result.forgotten,
-    examples=("palazzo cleanup --dry-run", "palazzo cleanup --wing api --threshold 0.1"),
-)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from palazzo.features.tasks.task_results import ACTOR
-from palazzo.model import Micros
-from palazzo.operations.filters import InWing
-from palazzo.operations.operation import About, Operation
+from palazzo.archive import acts, archive_reader, identity
+from palazzo.features.search.check_duplicate import check_threshold
+from palazzo.features.search.drawer_rows import beginning
+from palazzo.features.tasks.task_changes import ACTOR
+from palazzo.features.upkeep.contract import ClusterView, DedupRequest, DedupResult, OriginView
+from palazzo.index import duplicates, rule_tags
+from palazzo.operations.arguments import check_place
 from palazzo.operations.taint_marks import marks_taint
+from palazzo.store import change_groups, drawer_listing
+from palazzo.store.folded_notes import INTO
 
 if TYPE_CHECKING:
     from palazzo.index.duplicates import Cluster
@@ -18,62 +22,9 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class DedupRequest:
-    """The similarity threshold, where to look, and whether to fold the notes."""
-
-    threshold: Annotated[float, About("Minimum share that each note must contain of the other, from 0 to 1.")] = 0.85
-    wing: InWing = None
-    dry_run: Annotated[bool, About("Only report which notes would be forgotten.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class OriginView:
-    """A note of a cluster: its first drawer, its time, its author, and its trust level."""
-
-    id: str
-    room: str
-    created_at: Micros
-    author: str
-    trust: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterView:
-    """Notes of one wing that say the same: the one that remains, the copies folded into it, and the origins of all."""
-
-    survivor: str
-    copies: tuple[str, ...]
-    similarity: float
-    """The similarity of the least similar copy."""
-    wing: str
-    room: str
-    text: str
-    truncated: bool
-    origins: tuple[OriginView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DedupResult:
-    """The clusters, and the drawers that are no longer found (or would not be)."""
-
-    clusters: tuple[ClusterView, ...]
-    folded: tuple[str, ...]
-    dry_run: bool
-    change: str | None
-
-
 @marks_taint
 def dedup(context: Context, request: DedupRequest) -> DedupResult:
-    """Find notes of a wing that say the same, and forget all but one of each: the oldest of the most trusted.
-
-    The kept note gets the tags of all, and 'palazzo show' lists their origins. Notes with different figures, or with a
-    negation in only one, do not say the same. The text of the others is kept, and 'palazzo undo' restores all of them
-    at once.
-    """
-    from palazzo.features.search.check_duplicate import check_threshold
-
+    """Find notes of a wing that say the same, and forget all but one of each: the oldest of the most trusted."""
     check_threshold(request.threshold)
     with context.reading().database.snapshot() as connection:
         cluster_list = clusters(context, connection, request.threshold, request.wing)
@@ -85,22 +36,17 @@ def dedup(context: Context, request: DedupRequest) -> DedupResult:
 
 def clusters(context: Context, connection: Connection, threshold: float, wing: str | None = None) -> list[Cluster]:
     """Return the groups of notes that say the same, wing by wing."""
-    from palazzo.index import duplicates
-    from palazzo.operations.arguments import check_place
-    from palazzo.store import place_rows
-
     wing_name, _ = check_place(connection, wing, None, context.notice)
-    wings = place_rows.wing_names(connection) if wing_name is None else [wing_name]
+    rows_by_wing = drawer_listing.notes_by_wing(connection)
+    wings = list(rows_by_wing) if wing_name is None else [wing_name]
     cluster_list: list[Cluster] = []
     for n, name in enumerate(wings):
         context.report("comparing", n, len(wings), name)
-        cluster_list += duplicates.clusters(connection, name, threshold)
+        cluster_list += duplicates.clusters(connection, rows_by_wing.get(name, ()), threshold)
     return cluster_list
 
 
 def _view(connection: Connection, cluster: Cluster) -> ClusterView:
-    from palazzo.features.search.drawer_rows import beginning
-
     first = cluster.survivor.drawers[0]
     text = beginning(cluster.survivor.text)
     origins = tuple(
@@ -128,11 +74,6 @@ def _view(connection: Connection, cluster: Cluster) -> ClusterView:
 
 def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
     """Forget the copies: each cluster in its own transaction, all in one change group; return the id of the group."""
-    from palazzo.archive import acts, archive_reader, identity
-    from palazzo.index import rule_tags
-    from palazzo.store import change_groups
-    from palazzo.store.folded_notes import INTO
-
     database = context.writing().database
     change = identity.new_id(context.now)
     with database.transaction() as connection:
@@ -153,17 +94,3 @@ def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
             change_groups.count(connection, group, len(rows))
         context.report("folding", n + 1, len(cluster_list))
     return change
-
-
-OPERATION = Operation(
-    "dedup",
-    DedupRequest,
-    DedupResult,
-    dedup,
-    scope="admin",
-    view="tidy_view:dedup",
-    writes=True,
-    destructive=True,
-    changes_nothing=lambda result: not result.folded,
-    examples=("palazzo dedup --dry-run", "palazzo dedup --wing api --threshold 0.9"),
-)

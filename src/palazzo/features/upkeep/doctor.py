@@ -9,19 +9,31 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import palazzo
 from palazzo import __version__
-from palazzo.client import startup
-from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError
+from palazzo.archive.redaction_review import leaked_names, note_whole, relook
+from palazzo.client import hook_log, rpc, startup
+from palazzo.errors import EmbedderUnavailable, PalaceMissing, PalazzoError, ServiceUnavailable
+from palazzo.features.backup import automatic_backup
+from palazzo.features.hosts.install_state import inspect_hosts
+from palazzo.features.mining.retention import histories_kept
+from palazzo.features.service.service_state import address_of, former_states, state_of
+from palazzo.features.sync import automatic_sync
 from palazzo.features.upkeep import doctor_fixes, doctor_old_names, doctor_processing
-from palazzo.features.upkeep.doctor_fixes import FixResult
+from palazzo.features.upkeep.contract import DoctorRequest, DoctorResult, FixResult
+from palazzo.features.upkeep.settings import problems
+from palazzo.hosts.installed_hosts import hosts_found
+from palazzo.index.minilm import damaged_files
+from palazzo.operations import backup_files
 from palazzo.operations.check_finding import Diagnosis
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.pause_state import pause_of
+from palazzo.store import filesystem
+from palazzo.store.palace_overview import sqlite_version
+from palazzo.team.client import membership as memberships
 from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
@@ -40,37 +52,8 @@ LEAST_FREE = 500_000_000
 """Bytes of free space below which writes to a palace may soon fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class DoctorRequest:
-    """Checks to run in addition to the standard ones."""
-
-    secrets: Annotated[bool, About("Also check everything archived for secrets, with today's rules.")] = False
-    canaries: Annotated[
-        bool,
-        About(
-            "Start the programs configured in hosts, to check that they answer.",
-            negated_help="Do not start the programs configured in hosts to check that they answer.",
-        ),
-    ] = True
-    fix: Annotated[bool, About("Fix what needs no confirmation, and check again.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorResult:
-    """All findings, and whether everything is in order; with --fix, also the fixes that were applied first."""
-
-    ok: bool
-    findings: tuple[Diagnosis, ...]
-    fixed: tuple[FixResult, ...] = ()
-
-
 def doctor(context: Context, request: DoctorRequest) -> DoctorResult:
-    """Check everything that Palazzo needs here, and suggest a fix for each problem.
-
-    Changes nothing without --fix. --fix starts the service, rebuilds derived data, writes Palazzo's own settings
-    entries again and makes the palace private, each only if that fixes a problem; other problems are left to you. Exit
-    code 1 if there is a problem.
-    """
+    """Check everything that Palazzo needs here, and suggest a fix for each problem."""
     findings = _findings(context, request)
     fix_results: tuple[FixResult, ...] = ()
     if request.fix:
@@ -88,8 +71,6 @@ def _findings(context: Context, request: DoctorRequest) -> tuple[Diagnosis, ...]
 
 
 def _python(context: Context) -> Iterator[Diagnosis]:
-    from palazzo.store.palace_overview import sqlite_version
-
     yield Diagnosis("python", True, f"{platform.python_version()} at {sys.executable}")
     package_directory = Path(palazzo.__file__).resolve().parent
     yield Diagnosis("package", True, f"palazzo {__version__} at {package_directory}, SQLite {sqlite_version()}")
@@ -149,8 +130,6 @@ def _palace(context: Context) -> Iterator[Diagnosis]:
 
 def _secrets(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each secret that today's rules find in the archive, with the command to erase it."""
-    from palazzo.archive.redaction_review import leaked_names, note_whole, relook
-
     if not context.has_palace:
         return
     mend = "change the secret where it is used, then palazzo erase --secrets"
@@ -180,8 +159,6 @@ def _permissions(path: Path) -> Diagnosis:
 
 
 def _filesystem(context: Context) -> Iterator[Diagnosis]:
-    from palazzo.store import filesystem
-
     path = context.palace_path
     kind = filesystem.type_of(path)
     unsafe = kind in filesystem.UNSAFE_TYPES
@@ -198,8 +175,6 @@ def _filesystem(context: Context) -> Iterator[Diagnosis]:
 
 def _model(context: Context) -> Iterator[Diagnosis]:
     if context.embedder_spec.kind == "bundled":
-        from palazzo.index.minilm import damaged_files
-
         bad_files = damaged_files()
         yield Diagnosis(
             "model files",
@@ -222,10 +197,6 @@ def _model(context: Context) -> Iterator[Diagnosis]:
 
 
 def _service(context: Context) -> Iterator[Diagnosis]:
-    from palazzo.client import rpc
-    from palazzo.errors import ServiceUnavailable
-    from palazzo.features.service.service_state import address_of, former_states, state_of
-
     address = address_of(context)
     for former in former_states(context):
         process = f"process {former.pid}, version {former.version}, at {former.address}"
@@ -255,6 +226,8 @@ def _service(context: Context) -> Iterator[Diagnosis]:
     elif state.running:
         activity = "watching, " if state.watching else ""
         yield Diagnosis("service", True, f"process {state.pid}, {activity}{state.memory_mb:,} MB")
+        if state.viewer_trouble:
+            yield Diagnosis("viewer", False, state.viewer_trouble, "palazzo view")
     elif rpc.is_starting(address):
         detail = f"a process holds {address.lock}, but no service answers at {address.socket}"
         yield Diagnosis("service", False, detail, "palazzo service status; if this persists, end that process")
@@ -267,9 +240,6 @@ def _service(context: Context) -> Iterator[Diagnosis]:
 
 def _backups(context: Context) -> Iterator[Diagnosis]:
     """Yield findings on the last recorded backup of this palace."""
-    from palazzo.features.backup import automatic_backup
-    from palazzo.operations import backup_files
-
     if not context.has_palace:
         return
     if (reason := automatic_backup.last_failure(context)) is not None:
@@ -288,9 +258,16 @@ def _backups(context: Context) -> Iterator[Diagnosis]:
         yield Diagnosis("backup", False, detail, "palazzo settings set backup.most_mb MB")
 
 
-def _sync(context: Context) -> Iterator[Diagnosis]:
-    from palazzo.features.sync import automatic_sync
+def _team(context: Context) -> Iterator[Diagnosis]:
+    try:
+        failure = memberships.load_background(context.palace_path).failure
+    except PalazzoError as error:
+        failure = str(error)
+    if failure:
+        yield Diagnosis("team", False, f"the service could not share: {failure}", "palazzo team share")
 
+
+def _sync(context: Context) -> Iterator[Diagnosis]:
     try:
         failed = automatic_sync.failed(context)
     except PalazzoError:
@@ -308,8 +285,6 @@ def _sync(context: Context) -> Iterator[Diagnosis]:
 
 
 def _settings(context: Context) -> Iterator[Diagnosis]:
-    from palazzo.features.upkeep.settings import problems
-
     problem_list = problems(context)
     detail = "; ".join(_set(context)) or f"all have their defaults; change them in {context.settings_file}"
     yield Diagnosis("settings", True, detail)
@@ -332,8 +307,6 @@ def _set(context: Context) -> Iterator[str]:
 
 def _switched_off(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding if capture and injection are off: someone may have forgotten this."""
-    from palazzo.operations.pause_state import pause_of
-
     if (pause := pause_of(context)) is not None:
         yield Diagnosis("hooks", True, f"{pause}: nothing is captured or injected; run 'palazzo resume' to continue")
     if context.settings.flag("off"):
@@ -342,8 +315,6 @@ def _switched_off(context: Context) -> Iterator[Diagnosis]:
 
 def _unknown_hooks(context: Context) -> Iterator[Diagnosis]:
     """Yield recent hook calls with the name of an unknown host or event."""
-    from palazzo.client import hook_log
-
     for line in hook_log.unknown_hooks(str(context.palace_path), context.variables):
         yield Diagnosis("hooks", False, f"not handled: {line}", "palazzo hook --help")
 
@@ -361,19 +332,16 @@ def _optional(context: Context) -> Iterator[Diagnosis]:
 
 
 def _hosts(context: Context) -> Iterator[Diagnosis]:
-    from palazzo.features.mining.installed_hosts import hosts_found
-
     hosts = hosts_found(context.variables)
     yield Diagnosis("hosts", True, ", ".join(f"{host.name} ({host.directory})" for host in hosts) or "none found")
 
 
 def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
     """Check whether Palazzo's hooks and MCP server are in the hosts' settings, reach this palace and answer."""
-    from palazzo.features.hosts.install_state import inspect_hosts
-
     for host in inspect_hosts(context, try_out):
         parts = [f"hooks ({', '.join(host.scopes)})"] if host.scopes else []
         parts += ["MCP server"] if host.server else []
+        parts += ["instructions"] if host.instructions else []
         detail = " and ".join(parts) + (f", by {', '.join(host.programs)}" if host.programs else "")
         if host.hook_answers and host.server_answers:
             detail += "; both answer"
@@ -388,8 +356,6 @@ def _check_wiring(context: Context, try_out: bool) -> Iterator[Diagnosis]:
 
 def _histories(context: Context) -> Iterator[Diagnosis]:
     """Report what of each host's history is not archived, and when the host deletes it."""
-    from palazzo.features.mining.retention import histories_kept
-
     try:
         histories = histories_kept(context)
     except PalazzoError:
@@ -432,19 +398,10 @@ _LOOKS: tuple[Callable[[Context], Iterator[Diagnosis]], ...] = (
     doctor_processing.find_failed_activities,
     doctor_processing.find_dead_letters,
     _sync,
+    _team,
     _settings,
     _switched_off,
     _optional,
     _hosts,
     doctor_old_names.find_old_names,
-)
-
-OPERATION = Operation(
-    "doctor",
-    DoctorRequest,
-    DoctorResult,
-    doctor,
-    scope="read",
-    failed=lambda result: not result.ok,
-    examples=("palazzo doctor", "palazzo doctor --fix"),
 )

@@ -8,10 +8,15 @@ decision is left to the person.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
+from palazzo.features.hosts.contract import InstallRequest
+from palazzo.features.hosts.install import install
+from palazzo.features.service.contract import ServiceStartRequest
+from palazzo.features.service.service_start import service_start
+from palazzo.features.upkeep.contract import FixResult, RepairRequest
+from palazzo.features.upkeep.repair import repair
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -21,15 +26,6 @@ REPAIR = "palazzo repair"
 DRAWERS = "palazzo repair --rebuild drawers"
 INSTALL = "palazzo install "
 PRIVATE = "chmod 600 "
-
-
-@dataclass(frozen=True, slots=True)
-class FixResult:
-    """A command that was run, or could not be run; `detail` is its result, or the reason."""
-
-    command: str
-    done: bool
-    detail: str
 
 
 def carry_out(context: Context, commands: Iterable[str]) -> Iterator[FixResult]:
@@ -43,27 +39,19 @@ def carry_out(context: Context, commands: Iterable[str]) -> Iterator[FixResult]:
 
 
 def _start_service(context: Context, command: str) -> str:
-    from palazzo.features.service.service_start import ServiceStartRequest, service_start
-
     return f"process {service_start(context, ServiceStartRequest()).service.pid}"
 
 
 def _rebuild_drawers(context: Context, command: str) -> str:
-    from palazzo.features.upkeep.repair import RepairRequest, repair
-
     return f"made anew: {', '.join(repair(context, RepairRequest(rebuild='drawers')).rebuilt)}"
 
 
 def _repair(context: Context, command: str) -> str:
-    from palazzo.features.upkeep.repair import RepairRequest, repair
-
     result = repair(context, RepairRequest())
     return f"rebuilt: {', '.join(result.rebuilt) or 'nothing'}; still set aside: {result.set_aside:,}"
 
 
 def _install(context: Context, command: str) -> str:
-    from palazzo.features.hosts.install import InstallRequest, install
-
     files = install(context, InstallRequest(command.removeprefix(INSTALL))).files
     changed = [file for file in files if file.state != "same"]
     descriptions = [

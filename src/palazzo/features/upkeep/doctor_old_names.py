@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from palazzo.features.hosts.old_names import OldName, old_names
 from palazzo.operations.check_finding import Diagnosis
+from palazzo.settings import alias_uses
 
 if TYPE_CHECKING:
-    from palazzo.features.hosts.old_names import OldName
     from palazzo.operations.context import Context
     from palazzo.settings import AliasUse
 
 
 def find_old_names(context: Context) -> Iterator[Diagnosis]:
     """Yield one note on all settings, hook lines, MCP servers and launchers under old names; none if there are none."""
-    from palazzo.features.hosts.old_names import old_names
-
     names = [*_in_settings(context), *old_names(context)]
     if names:
         places = "; ".join(f"`{entry.name}` in {entry.origin}" for entry in names)
@@ -25,9 +24,6 @@ def find_old_names(context: Context) -> Iterator[Diagnosis]:
 
 
 def _in_settings(context: Context) -> Iterator[OldName]:
-    from palazzo.features.hosts.old_names import OldName
-    from palazzo.settings import alias_uses
-
     uses = alias_uses(context.settings_file, context.project_root, context.variables)
     last_use = {(use.layer, use.key.name): use for use in uses}
     for use in uses:

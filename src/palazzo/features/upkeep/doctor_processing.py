@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from palazzo.derived.consumer_activities import activity_of
 from palazzo.errors import PalazzoError
+from palazzo.features.service.background_process import failures
+from palazzo.features.service.service_state import log_file
 from palazzo.features.upkeep.doctor_fixes import REPAIR
 from palazzo.operations.check_finding import Diagnosis
+from palazzo.store import dead_letters
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -18,9 +22,6 @@ _MOST_DEAD_LETTERS = 10
 
 def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each background activity whose last run failed."""
-    from palazzo.derived.consumer_activities import activity_of
-    from palazzo.features.service.background_process import failures
-
     for activity, reason in failures(context.variables):
         description = activity_of(activity)
         yield Diagnosis("background", False, f"{description} failed in its last run: {reason}", REPAIR, fixable=True)
@@ -28,10 +29,6 @@ def find_failed_activities(context: Context) -> Iterator[Diagnosis]:
 
 def find_dead_letters(context: Context) -> Iterator[Diagnosis]:
     """Yield a finding for each text that a consumer could not process."""
-    from palazzo.derived.consumer_activities import activity_of
-    from palazzo.features.service.service_state import log_file
-    from palazzo.store import dead_letters
-
     if not context.has_palace:
         return
     try:

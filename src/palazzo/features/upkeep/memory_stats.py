@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.operations.operation import About, Operation
+from palazzo.features.places.place_results import read_names
+from palazzo.features.upkeep.contract import MemoryStatsRequest, MemoryStatsResult, NameCount
+from palazzo.operations.arguments import check_place
+from palazzo.store import drawer_counts, fact_rows, palace_overview, place_rows
+from palazzo.store import mention_rows as mentions
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -15,48 +18,8 @@ if TYPE_CHECKING:
 _MOST = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryStatsRequest:
-    """The wing, and the maximum length of the lists of tags and names."""
-
-    wing: Annotated[str | None, About("Only this wing.")] = None
-    limit: Annotated[int, About("Maximum number of tags and of names.")] = 10
-
-
-@dataclass(frozen=True, slots=True)
-class NameCount:
-    """A name that drawers mention, its kind, and the number of drawers."""
-
-    name: str
-    kind: str
-    drawers: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryStatsResult:
-    """Counts of live drawers, except `items` (archived), `retired` (no longer found), `facts`, and the file's size."""
-
-    wing: str | None
-    items: int
-    drawers: int
-    retired: int
-    facts: int
-    by_kind: dict[str, int]
-    filed_as: dict[str, int]
-    by_tag: dict[str, int]
-    by_age: dict[str, int]
-    """Drawers by age: within the last day, week, month or year, or older."""
-    by_trust: dict[str, int]
-    entities: tuple[NameCount, ...]
-    size_bytes: int
-
-
 def memory_stats(context: Context, request: MemoryStatsRequest) -> MemoryStatsResult:
     """Count the memory's contents by kind, tag, age and trust, and list the most mentioned names."""
-    from palazzo.features.places.place_results import read_names
-    from palazzo.operations.arguments import check_place
-    from palazzo.store import drawer_counts, fact_rows, palace_overview, place_rows
-
     if not 0 <= request.limit <= _MOST:
         raise UsageError(f"The limit is {request.limit}; it must be between 0 and {_MOST:,}.")
     read_names(context)
@@ -81,20 +44,8 @@ def memory_stats(context: Context, request: MemoryStatsRequest) -> MemoryStatsRe
 
 
 def _names(connection: Connection, wing: str | None, limit: int) -> tuple[NameCount, ...]:
-    from palazzo.store import mention_rows as mentions
-
     mention_rows = mentions.names_in(connection, wing, limit)
     spellings = mentions.read_spellings(connection, [(mention.kind, mention.name) for mention in mention_rows])
     return tuple(
         NameCount(spellings[mention.kind, mention.name], mention.kind, mention.drawers) for mention in mention_rows
     )
-
-
-OPERATION = Operation(
-    "memory_stats",
-    MemoryStatsRequest,
-    MemoryStatsResult,
-    memory_stats,
-    scope="read",
-    examples=("palazzo memory-stats --wing api",),
-)

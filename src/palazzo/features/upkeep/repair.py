@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.features.mining.mine import embed_now
 from palazzo.features.service.background_process import EMBEDDING_ACTIVITY, failures, note_success, start_embedding
-from palazzo.features.upkeep.verify import CheckView, result_of, run_checks
+from palazzo.features.upkeep.contract import CheckView, DerivedPart, RepairPart, RepairRequest, RepairResult
+from palazzo.features.upkeep.verify import result_of, run_checks
 from palazzo.operations import damage
-from palazzo.operations.damage import SalvageView
-from palazzo.operations.operation import About, Operation
+from palazzo.store import dead_letters, device_rows, items, tombstones, unfinished_imports
+from palazzo.sync.records.chain_records import link_unlinked
 
 if TYPE_CHECKING:
     from palazzo.derived.integrity_checks import Check
     from palazzo.operations.context import Context
 
-DerivedPart = Literal["drawers", "fts", "vectors", "all"]
-Part = DerivedPart | Literal["file"]
 
 _MENDS: dict[str, DerivedPart] = {
     "drawers": "drawers",
@@ -28,44 +27,8 @@ _MENDS: dict[str, DerivedPart] = {
 """What to rebuild when a check has failed. Only a backup can repair the archive itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepairRequest:
-    """What to rebuild."""
-
-    rebuild: Annotated[
-        Literal["drawers", "fts", "vectors", "all"] | None,
-        About("Rebuild this part. Default: what the checks find wrong."),
-    ] = None
-    dry_run: Annotated[bool, About("Only show what would be rebuilt.")] = False
-
-
-@dataclass(frozen=True, slots=True)
-class RepairResult:
-    """What was rebuilt (or would be), and the results of the checks afterwards."""
-
-    rebuilt: tuple[Part, ...]
-    dry_run: bool
-    ok: bool
-    checks: tuple[CheckView, ...]
-    retried_texts: int = 0
-    """How many texts that had been set aside were processed again."""
-    set_aside: int = 0
-    """How many texts are set aside now."""
-    unproven: tuple[str, ...] = ()
-    """Items whose text is missing without a known erasure. This is recorded now, and `verify` lists them."""
-    linked: int = 0
-    """How many items got a link in this device's chain because no chain contained them."""
-    salvage: SalvageView | None = None
-    """What could not be read because pages of the file were damaged; null if none was."""
-
-
 def repair(context: Context, request: RepairRequest) -> RepairResult:
-    """Rebuild drawers, the keyword index or vectors from the archive, and check the palace again.
-
-    Texts that could not be processed are processed again. The archive is not changed. Vectors are computed in the
-    background afterwards. If pages of the file are damaged, a new file is made from everything that can be read. It
-    replaces the palace in one step; the damaged file is kept beside it, and what is lost is named.
-    """
+    """Rebuild drawers, the keyword index or vectors from the archive, and check the palace again."""
     if damage.is_damaged(context):
         return _repair_file(context, request)
     count_before = _count_set_aside(context)
@@ -98,9 +61,6 @@ def _settle_provenance(context: Context) -> tuple[tuple[str, ...], int]:
 
     The text is lost and cannot be restored. The record says that no known erasure removed it.
     """
-    from palazzo.store import device_rows, items, tombstones, unfinished_imports
-    from palazzo.sync.records.chain_records import link_unlinked
-
     palace = context.writing()
     with palace.database.snapshot() as connection:
         is_whole = not unfinished_imports.paths(connection)
@@ -119,7 +79,7 @@ def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
             return RepairResult(("file", "fts"), True, view.is_whole, (), salvage=view)
     view = damage.replace_damaged(context)
     _rebuild(context, "fts")
-    parts: tuple[Part, ...] = ("file", "fts")
+    parts: tuple[RepairPart, ...] = ("file", "fts")
     if request.rebuild in ("vectors", "all"):
         _rebuild(context, "vectors")
         parts += ("vectors",)
@@ -134,16 +94,12 @@ def _repair_file(context: Context, request: RepairRequest) -> RepairResult:
 
 
 def _count_set_aside(context: Context) -> int:
-    from palazzo.store import dead_letters
-
     with context.reading().database.snapshot() as connection:
         return dead_letters.count(connection)
 
 
 def _retry(context: Context) -> None:
     """Process texts again that were set aside, and run failed background activities again."""
-    from palazzo.features.mining.mine import embed_now
-
     palace = context.writing()
     palace.retry_set_aside()
     for activity, _ in list(failures(context.variables)):
@@ -163,16 +119,3 @@ def _rebuild(context: Context, part: DerivedPart) -> None:
 
 def _mended_by(checks: Sequence[Check | CheckView]) -> tuple[DerivedPart, ...]:
     return tuple(dict.fromkeys(_MENDS[check.name] for check in checks if not check.ok and check.name in _MENDS))
-
-
-OPERATION = Operation(
-    "repair",
-    RepairRequest,
-    RepairResult,
-    repair,
-    scope="admin",
-    writes=True,
-    steps=True,
-    failed=lambda result: not result.ok,
-    examples=("palazzo repair", "palazzo repair --rebuild fts --dry-run"),
-)

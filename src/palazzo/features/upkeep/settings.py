@@ -2,60 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
-from palazzo.settings import KEYS, Effective, Value
+from palazzo.features.upkeep.contract import SettingsRequest, SettingsResult, SettingView
+from palazzo.settings import Effective, Value
+from palazzo.settings.setting_keys import known_key
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsRequest:
-    """No arguments for all settings; `get KEY` for one; `set KEY VALUE` to write one."""
-
-    action: Annotated[str | None, About("get or set. Default: get.", positional=True, values=("get", "set"))] = None
-    key: Annotated[
-        str | None, About("Name of the setting.", positional=True, values=tuple(known.name for known in KEYS))
-    ] = None
-    value: Annotated[str | None, About("The new value; a list is separated by commas.", positional=True)] = None
-
-
-@dataclass(frozen=True, slots=True)
-class SettingView:
-    """One setting. Secrets are masked with asterisks."""
-
-    key: str
-    value: Value
-    origin: str
-    default: Value
-    allowed: str
-    help: str
-    shown: Annotated[str, PERSON_ONLY] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsResult:
-    """The effective settings, and the problems in the files that define them."""
-
-    settings: tuple[SettingView, ...]
-    problems: tuple[str, ...]
-    written: Annotated[str, PERSON_ONLY] = ""
-    """The file that was written, if any."""
-    single: Annotated[bool, PERSON_ONLY] = False
-
-
 def settings(context: Context, request: SettingsRequest) -> SettingsResult:
     """Show the effective settings and where each was written, or write one to your own config.toml."""
-    from palazzo.settings.setting_writer import known_key, write
-
     action, key, value = _parse_action(request)
     if action == "set":
         if key is None or value is None:
             raise UsageError("Name the setting and its new value: palazzo settings set KEY VALUE.")
+        from palazzo.features.upkeep.setting_writer import write  # and with it tomlkit, which nothing else here needs
+
         write(context.settings_file, key, value)
         context.__dict__.pop("settings", None)  # read them anew: what was just written may be overruled elsewhere
     elif value is not None:
@@ -91,13 +56,3 @@ def _view(context: Context, effective: Effective) -> SettingView:
         value = shown = str(context.palace_path)
         origin = "--palace" if context.is_palace_named else origin
     return SettingView(key.name, value, origin, key.default, key.constraint, key.help, shown)
-
-
-OPERATION = Operation(
-    "settings",
-    SettingsRequest,
-    SettingsResult,
-    settings,
-    scope="admin",
-    examples=("palazzo settings", "palazzo settings set save_interval 20"),
-)

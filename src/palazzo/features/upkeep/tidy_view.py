@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
-from palazzo.features.upkeep.audit import AuditResult
-from palazzo.features.upkeep.cleanup import CleanupResult
-from palazzo.features.upkeep.dedup import DedupResult
+from palazzo.features.upkeep.contract import AuditResult, CleanupResult, DedupResult
 from palazzo.text.count_phrases import count_noun
 
 _LIST_LIMIT = 20

@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.features.screen import Part, Screen
-from palazzo.features.upkeep.doctor import DoctorResult
-from palazzo.features.upkeep.memory_stats import MemoryStatsResult
-from palazzo.features.upkeep.repair import RepairResult
-from palazzo.features.upkeep.settings import SettingsResult
-from palazzo.features.upkeep.status import InjectedStatus, StatusResult
-from palazzo.features.upkeep.verify import IMPORTS, CheckView, VerifyResult
+from palazzo.features.sessions.view import resumption
+from palazzo.features.upkeep.contract import (
+    IMPORTS,
+    CheckView,
+    DoctorResult,
+    InjectedStatus,
+    MemoryStatsResult,
+    RepairResult,
+    SettingsResult,
+    StatusResult,
+    VerifyResult,
+)
 from palazzo.operations.check_finding import Diagnosis
 from palazzo.operations.damage import SalvageView
 from palazzo.text.count_phrases import agree, count_noun, format_bytes
 from palazzo.text.times import to_iso
 
 if TYPE_CHECKING:
-    from palazzo.features.upkeep.pause import PauseResult
-    from palazzo.features.upkeep.resume import ResumeResult
+    from palazzo.features.upkeep.contract import PauseResult, ResumeResult
 
 _OK: Part = ("ok", "green")
 _BAD: Part = ("wrong", "bold red")
@@ -70,6 +75,8 @@ def status(screen: Screen, result: StatusResult) -> None:
         )
     for name, why in result.sync_failed.items():
         screen.say((f"Syncing with '{name}' failed: {why}", "yellow"))
+    if result.service.viewer_trouble:
+        screen.say((result.service.viewer_trouble, "yellow"))
     if result.set_aside:
         texts, pronoun = count_noun(result.set_aside, "text"), agree(result.set_aside, "it", "them")
         screen.say((f"{texts} could not be fully processed: 'palazzo verify' lists {pronoun}.", "yellow"))
@@ -251,8 +258,6 @@ def pause(screen: Screen, result: PauseResult) -> None:
 def resume(screen: Screen, result: ResumeResult) -> None:
     """Say whether it was paused; for a session, show the command that resumes it."""
     if result.resumption is not None:
-        from palazzo.features.sessions.view import resumption
-
         resumption(screen, result.resumption)
         return
     screen.say("Capture and injection are on again." if result.was_paused else "It was not paused.")

@@ -10,7 +10,7 @@ from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
     from palazzo.features.screen import Screen
-    from palazzo.features.wakeup.digest import DigestLineView, DigestResult
+    from palazzo.features.wakeup.contract import DigestLineView, DigestResult
 
 HEADINGS = {
     "asked": "Asked",

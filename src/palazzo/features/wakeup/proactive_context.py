@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
+from palazzo.archive import diary_entries
 from palazzo.errors import UsageError
-from palazzo.features.facts.fact_results import FactView
-from palazzo.features.tasks.task_results import ReminderView, TodoView
-from palazzo.model import Micros
-from palazzo.operations.filters import FiledAs
-from palazzo.operations.operation import About, Operation
+from palazzo.features.branches.branch_labels import MERGED, Checkout, find_origin, with_label
+from palazzo.features.facts import fact_results
+from palazzo.features.search.hit_freshness import NOTHING, Files
+from palazzo.features.search.hits import find_supersessions, title_of
+from palazzo.features.tasks.task_results import file_names, reminder_view, todo_view
+from palazzo.features.wakeup.contract import MemoryView, ProactiveContextRequest, ProactiveContextResult, ThreadView
+from palazzo.index.query import Query
+from palazzo.injection import proactive
+from palazzo.injection.proactive import Around, ProactiveRequest, is_left_out
+from palazzo.knowledge.facts_as_of import Beliefs
+from palazzo.model import USERS_WING, Micros
+from palazzo.operations.arguments import check_place, label
+from palazzo.security.trust_order import trusted_down_to
+from palazzo.store import feedback_rows, note_labels, place_rows
+from palazzo.text.token_counts import estimate_tokens
 
 if TYPE_CHECKING:
-    from palazzo.features.branches.branch_labels import BranchStatus, Checkout
+    from palazzo.features.branches.branch_labels import BranchStatus
     from palazzo.features.search.hit_freshness import CitationSummary
     from palazzo.index.presentation import Hit
-    from palazzo.injection.proactive import Around, ProactiveRequest, RelatedItems
+    from palazzo.injection.proactive import RelatedItems
     from palazzo.model import Drawer
     from palazzo.operations.context import Context
     from palazzo.store.database import Connection
     from palazzo.store.digest_rows import DigestLine
 
-BUDGET, LIMIT = 500, 5
 _MOST = 50
 _LOOKED_AT = 30
 """The most hits of each wing that are examined: few of the best are above the floor."""
@@ -31,102 +41,13 @@ _LONGEST = 20_000
 """The most characters of the given text that are examined, from its end: a prompt ends with its question."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProactiveContextRequest:
-    """The current text, the agent and its files, and the limits of the answer."""
-
-    context: Annotated[
-        str, About("The current text or activity; - reads it from standard input.", positional=True, stdin=True)
-    ]
-    wing: Annotated[str | None, About("The wing to search instead of the project's.")] = None
-    agent: Annotated[
-        str | None, About("The agent that gets the suggestions; its own wing is also searched.", metavar="NAME")
-    ] = None
-    files: Annotated[
-        tuple[str, ...],
-        About("A file that is being opened; may be given several times.", option="--file", metavar="PATH"),
-    ] = ()
-    filed_as: FiledAs = ()
-    floor: Annotated[
-        float | None, About("The minimum score of a memory, if higher than the setting proactive_floor.")
-    ] = None
-    limit: Annotated[int, About("Maximum number of each kind.")] = LIMIT
-    budget: Annotated[int, About("Maximum number of tokens in total.", metavar="TOKENS")] = BUDGET
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryView:
-    """A drawer that is likely to help. `text` is its beginning if `truncated` is set."""
-
-    id: str
-    text: str
-    truncated: bool
-    wing: str
-    room: str
-    kind: str
-    filed_as: str
-    tags: tuple[str, ...]
-    title: str
-    created_at: Micros
-    role: str
-    author: str
-    trust: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadView:
-    """Something that a session left open: `id` is the id of the message that says so, `by` its author."""
-
-    id: str
-    text: str
-    wing: str
-    session: str
-    by: str
-    said_at: Micros
-
-
-@dataclass(frozen=True, slots=True)
-class ProactiveContextResult:
-    """The relevant entries; all lists are empty if there are none. `floor` is the score that a memory had to reach."""
-
-    memories: tuple[MemoryView, ...]
-    reminders: tuple[ReminderView, ...]
-    todos: tuple[TodoView, ...]
-    facts: tuple[FactView, ...]
-    threads: tuple[ThreadView, ...]
-    wings: tuple[str, ...]
-    floor: float
-    labels: Mapping[str, str]
-    """Labels by id: the branch of entries not known to be part of the current checkout, and the state of cited
-    files.
-    """
-    tokens: int
-    index: Literal["ready", "keyword-only", "building", "without-tokens"] | None
-    """What was searched; null if the text has too few words for a search."""
-
-
 def proactive_context(context: Context, request: ProactiveContextRequest) -> ProactiveContextResult:
-    """Suggest memories, reminders, to-dos, open threads and facts relevant to a text. Usually none.
-
-    Searches the project's wing, the agent's and the one called 'user' for content that may be injected automatically
-    (setting auto_inject_trust). A memory must score above a floor that ordinary prompts rarely reach.
-    """
-    from palazzo.injection.proactive import Around
-
+    """Suggest memories, reminders, to-dos, open threads and facts relevant to a text. Usually none."""
     return called_for(context, request, Around())
 
 
 def called_for(context: Context, request: ProactiveContextRequest, around: Around) -> ProactiveContextResult:
     """Return the same suggestions, given the context that a session adds `around` the text."""
-    from palazzo.features.branches.branch_labels import Checkout, find_origin
-    from palazzo.features.facts import fact_results
-    from palazzo.features.search.hit_freshness import Files
-    from palazzo.features.tasks.task_results import reminder_view, todo_view
-    from palazzo.injection import proactive
-    from palazzo.knowledge.facts_as_of import Beliefs
-    from palazzo.text.token_counts import estimate_tokens
-
     _check(request)
     checkout = Checkout(context)
     around = replace(around, branch=checkout.boosted_branch)
@@ -140,7 +61,7 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
     with context.reading().database.snapshot() as connection:
         beliefs = Beliefs(connection)
         worthy_hits = proactive.worth_telling(connection, candidates, situation, floor, request.limit)
-        hits = _drop_superseded(connection, worthy_hits, situation.now)
+        hits = _drop_disproved(connection, worthy_hits, situation.now)
         notices, standings = _standings(connection, checkout, proactive.called_for(connection, situation, candidates))
         fact_texts = [f"{entry.subject} {entry.predicate} {entry.object}" for entry in beliefs.tell(notices.facts)]
         selection, top_hits = proactive.fit_budget(notices, hits, fact_texts, request.limit, request.budget)
@@ -174,9 +95,6 @@ def called_for(context: Context, request: ProactiveContextRequest, around: Aroun
 
 def _labels(standings: Mapping[str, BranchStatus], citations: Mapping[str, CitationSummary]) -> dict[str, str]:
     """Return the labels of the suggestions, by id."""
-    from palazzo.features.branches.branch_labels import MERGED, with_label
-    from palazzo.features.search.hit_freshness import NOTHING
-
     ids = [*standings, *(uid for uid in citations if uid not in standings)]
     labels = {uid: with_label(standings.get(uid, MERGED).label, citations.get(uid, NOTHING).remark) for uid in ids}
     return {uid: label for uid, label in labels.items() if label}
@@ -186,8 +104,6 @@ def _standings(
     connection: Connection, checkout: Checkout, notices: RelatedItems
 ) -> tuple[RelatedItems, dict[str, BranchStatus]]:
     """Return the suggestions other than memories, without hidden ones, and the branch status of each by id."""
-    from palazzo.features.branches.branch_labels import MERGED
-
     tasks = [*(due.task.uid for due in notices.reminders), *(task.uid for task in notices.todos)]
     items, facts = [*tasks, *(line.quote.item for line in notices.threads)], [entry.uid for entry in notices.facts]
     standings = checkout.of_ids(connection, items, facts)
@@ -223,14 +139,6 @@ def _build_situation(
     context: Context, connection: Connection, request: ProactiveContextRequest, around: Around
 ) -> ProactiveRequest:
     """Return the text, the existing wings and the files to search for."""
-    from palazzo.archive import diary_entries
-    from palazzo.features.tasks.task_results import file_names
-    from palazzo.injection.proactive import ProactiveRequest
-    from palazzo.model import USERS_WING
-    from palazzo.operations.arguments import check_place
-    from palazzo.security.trust_order import trusted_down_to
-    from palazzo.store import place_rows
-
     wing_name, _ = check_place(connection, request.wing, None, context.notice)
     own = () if request.agent is None else diary_entries.wings_of(diary_entries.agent_name(request.agent))
     known_wings = set(place_rows.wing_names(connection))
@@ -245,11 +153,6 @@ def _search_wings(
     context: Context, request: ProactiveContextRequest, situation: ProactiveRequest, checkout: Checkout
 ) -> tuple[list[Hit], Literal["ready", "keyword-only", "building", "without-tokens"]]:
     """Return the best hits of each wing, searched separately so that hits of one wing cannot displace another's."""
-    from palazzo.index.query import Query
-    from palazzo.injection.proactive import is_left_out
-    from palazzo.operations.arguments import label
-    from palazzo.store import note_labels
-
     palace = context.reading()
     kinds = [label("--filed-as", raw_label) for raw_label in request.filed_as]
     among = None
@@ -273,6 +176,8 @@ def _search_wings(
             among=among,
             but=but,
             look=look,
+            waits_for_model=context.waits_for_model,
+            certain_only=True,
         )
         answer = palace.search(query)
         hits += answer.hits
@@ -280,12 +185,19 @@ def _search_wings(
     return hits, index
 
 
-def _drop_superseded(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[Hit]:
-    """Return the hits that are not superseded, without to-dos and reminders, which are suggested separately."""
-    from palazzo.features.search.hits import find_supersessions
+def _drop_disproved(connection: Connection, hits: Sequence[Hit], now: Micros) -> list[Hit]:
+    """Return the hits that are neither superseded nor judged misleading or outdated.
 
+    To-dos and reminders are left out as well: they are suggested separately.
+    """
     over = find_supersessions(connection, [hit.drawer.id for hit in hits], now)
-    return [hit for hit in hits if hit.drawer.id not in over and hit.drawer.kind not in ("todo", "reminder")]
+    judged = feedback_rows.judgements(connection, [hit.row for hit in hits])
+    rejected_rows = {row for row, judgement in judged.items() if judgement.balance < 0}
+    return [
+        hit
+        for hit in hits
+        if hit.drawer.id not in over and hit.row not in rejected_rows and hit.drawer.kind not in ("todo", "reminder")
+    ]
 
 
 def _thread(line: DigestLine) -> ThreadView:
@@ -293,9 +205,6 @@ def _thread(line: DigestLine) -> ThreadView:
 
 
 def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, ...]:
-    from palazzo.features.search.hits import title_of
-    from palazzo.store import note_labels
-
     labels_by_row = note_labels.labels_of(connection, [hit.row for hit in hits])
     return tuple(
         MemoryView(
@@ -316,14 +225,3 @@ def _memories(connection: Connection, hits: Sequence[Hit]) -> tuple[MemoryView, 
         )
         for hit in hits
     )
-
-
-OPERATION = Operation(
-    "proactive_context",
-    ProactiveContextRequest,
-    ProactiveContextResult,
-    proactive_context,
-    scope="read",
-    warm=True,
-    examples=('palazzo proactive-context "the deploy fails again" --file deploy.sh',),
-)

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from palazzo.features.hooks.hook_capture import transcript_of
 from palazzo.injection.recent_turns import NOTHING, Recent, recent_of
 from palazzo.model import Part
 from palazzo.sessions.digest_turns import SessionMessage
+from palazzo.sources.formats import Message
+from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
+from palazzo.store import source_rows, transcripts
+from palazzo.store.last_messages import last_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,9 +32,6 @@ _TAIL = 128 * 1024
 
 def recent(call: HookCall) -> Recent:
     """Return the end of the session; empty if the session is not known yet."""
-    from palazzo.store import source_rows, transcripts
-    from palazzo.store.last_messages import last_messages
-
     hook_event = call.hook_event
     path = _transcript(call)
     uri = "" if path is None else path.as_uri()
@@ -50,8 +52,6 @@ def recent(call: HookCall) -> Recent:
 
 
 def _transcript(call: HookCall) -> Path | None:
-    from palazzo.features.hooks.hook_capture import transcript_of
-
     raw_path = call.hook_event.transcript
     return transcript_of(call.context, raw_path) if raw_path else None
 
@@ -62,9 +62,6 @@ def _drop_external_parts(parts: tuple[Part, ...], text: str) -> tuple[Part, ...]
 
 def _read_tail(path: Path, state: FileState | None) -> Iterator[SessionMessage]:
     """Yield what the transcript has that is not archived, if its format only grows at the end and the rest is short."""
-    from palazzo.sources.formats import Message
-    from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
-
     if state is None:
         return
     feeder = next((entry for entry in TRANSCRIPTS if entry.kind == state.feeder), None)

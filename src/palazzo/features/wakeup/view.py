@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.hit_view import day
-from palazzo.features.wakeup.proactive_context import ProactiveContextResult
+from palazzo.features.wakeup.contract import ProactiveContextResult
 
 if TYPE_CHECKING:
-    from palazzo.features.wakeup.wake_up import WakeUpResult
+    from palazzo.features.wakeup.contract import WakeUpResult
 
 
 def proactive_context(screen: Screen, result: ProactiveContextResult) -> None:

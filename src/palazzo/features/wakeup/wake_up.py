@@ -5,15 +5,29 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
+from palazzo.archive import diary_entries
+from palazzo.archive.archive_reader import short_id
+from palazzo.derived import async_consumer
+from palazzo.derived.digest_consumer import DIGEST_CONSUMER
 from palazzo.errors import UsageError
+from palazzo.features.branches.branch_labels import MERGED, Checkout
+from palazzo.features.search.hit_freshness import Files, first
+from palazzo.features.wakeup.contract import Depth, WakeUpLine, WakeUpRequest, WakeUpResult
+from palazzo.injection import wake_up_text as waking
+from palazzo.injection.injectable_facts import no_commits
+from palazzo.injection.wake_up_sources import WakeUpContext, gather
 from palazzo.model import Micros
 from palazzo.operations import point_in_time as past
-from palazzo.operations.operation import PERSON_ONLY, About, Operation
+from palazzo.operations.arguments import check_place
+from palazzo.operations.caller_clock import day, zone
 from palazzo.security.display_names import quoted_name, shown_name
+from palazzo.security.trust_order import trusted_down_to
+from palazzo.store import tombstones, wake_blocks
+from palazzo.text.token_counts import estimate_tokens
 
 if TYPE_CHECKING:
     from palazzo.injection.wake_up_text import WakeUpEntry, WakeUpText
@@ -22,7 +36,6 @@ if TYPE_CHECKING:
     from palazzo.palace import Palace
     from palazzo.store.database import Connection
 
-Depth = Literal["shallow", "medium", "deep"]
 _LONGEST_SESSION = 200
 _A_LITTLE = 100
 """The most pending changes for which digests are updated if the caller is in a hurry: 20 ms. More are left to the
@@ -30,69 +43,8 @@ background.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class WakeUpRequest:
-    """The wing, session and agent to orient, and how much to show."""
-
-    wing: Annotated[str | None, About("The wing to orient in. Default: the project's.")] = None
-    budget: Annotated[
-        int | None, About("Maximum number of tokens. Default: 300, 900 or 2,000, by depth.", metavar="TOKENS")
-    ] = None
-    depth: Annotated[Depth | None, About("Level of detail: shallow, medium or deep. Default: as in the settings.")] = (
-        None
-    )
-    session: Annotated[str | None, About("Session ID. Repeated calls return identical text.", metavar="ID")] = None
-    agent: Annotated[
-        str | None, About("The agent that wakes up: its diary and its to-dos are included.", metavar="NAME")
-    ] = None
-    as_of: Annotated[str | None, About(past.HELP)] = None
-    hurry: Annotated[bool, About("Leave out the outcomes of sessions rather than wait for them.", hidden=True)] = False
-    epoch: Annotated[int, About("How often the session has lost its context.", hidden=True)] = 0
-    host_session: Annotated[str, About("The session id of the host.", hidden=True)] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WakeUpLine:
-    """A line of the text, and why it is included. `text` is the beginning of the words if `truncated`.
-
-    `id` is the full id of a note, item, fact, to-do or reminder; for a session, the session's id.
-    """
-
-    section: str
-    id: str
-    at: Micros
-    origin: str
-    trust: str
-    text: str
-    remark: str
-    truncated: bool
-    importance: float
-
-
-@dataclass(frozen=True, slots=True)
-class WakeUpResult:
-    """The text, and its sources. `frozen_at` is when a session first got this text, null without a session."""
-
-    wing: str | None
-    agent: str | None
-    branch: str
-    depth: str
-    text: str
-    tokens: int
-    lines: tuple[WakeUpLine, ...]
-    frozen_at: Micros
-    as_of: Annotated[Micros | None, PERSON_ONLY] = None
-    note: Annotated[str, PERSON_ONLY] = ""
-
-
 def wake_up(context: Context, request: WakeUpRequest) -> WakeUpResult:
-    """Write a short orientation: due and open tasks, decisions, changes, and the last work.
-
-    Every line has its date, its author and its id. With a session, the text is stored, and returned unchanged when
-    asked for again.
-    """
-    from palazzo.store import tombstones
-
+    """Write a short orientation: due and open tasks, decisions, changes, and the last work."""
     _check(request)
     point_in_time = past.as_of(request.as_of, context.now)
     palace = context.reading()
@@ -121,17 +73,6 @@ def _check(request: WakeUpRequest) -> None:
 
 
 def _compose_wake_up(context: Context, request: WakeUpRequest, point_in_time: AsOf) -> WakeUpResult:
-    from palazzo.archive import diary_entries
-    from palazzo.archive.archive_reader import short_id
-    from palazzo.features.branches.branch_labels import Checkout
-    from palazzo.injection import wake_up_text as waking
-    from palazzo.injection.injectable_facts import no_commits
-    from palazzo.injection.wake_up_sources import WakeUpContext, gather
-    from palazzo.operations.arguments import check_place
-    from palazzo.operations.caller_clock import day, zone
-    from palazzo.security.trust_order import trusted_down_to
-    from palazzo.text.token_counts import estimate_tokens
-
     agent = diary_entries.agent_name(request.agent) if request.agent is not None else None
     time_zone = zone(context)
     moment = context.now if point_in_time.end_time is None else point_in_time.end_time
@@ -183,8 +124,6 @@ def _compose_wake_up(context: Context, request: WakeUpRequest, point_in_time: As
 
 def _add_branch_labels(context: Context, connection: Connection, candidates: list[WakeUpEntry]) -> list[WakeUpEntry]:
     """Return the entries with their branch labels, without those that the setting `branch_policy` hides."""
-    from palazzo.features.branches.branch_labels import MERGED, Checkout
-
     sessions = [candidate.id for candidate in candidates if candidate.section == "session"]
     facts = [candidate.id for candidate in candidates if candidate.section == "fact"]
     item_ids = [candidate.id for candidate in candidates if candidate.section not in ("session", "fact")]
@@ -204,8 +143,6 @@ def _add_citations(
     context: Context, connection: Connection, candidates: list[WakeUpEntry], wing: str
 ) -> list[WakeUpEntry]:
     """Return the entries with the state of the files that notes and decisions cite or mention."""
-    from palazzo.features.search.hit_freshness import Files, first
-
     drawers = [
         uid for candidate in candidates if candidate.section in ("decision", "note") for uid in candidate.drawers
     ]
@@ -224,9 +161,6 @@ def _depth(context: Context) -> Depth:
 
 def _catch_up(context: Context, hurry: bool) -> None:
     """Update the session digests; in a hurry, only if that is quick."""
-    from palazzo.derived import async_consumer
-    from palazzo.derived.digest_consumer import DIGEST_CONSUMER
-
     palace = context.reading()
     if hurry:
         with palace.database.snapshot() as connection:
@@ -275,8 +209,6 @@ def _encode_request(request: WakeUpRequest) -> str:
 
 
 def _load_result(palace: Palace, request: WakeUpRequest, request_key: str) -> WakeUpResult | None:
-    from palazzo.store import wake_blocks
-
     with palace.database.snapshot() as connection:
         payload = wake_blocks.find(connection, request.session or "", request.epoch, request_key)
     return None if payload is None else _read(payload)
@@ -286,8 +218,6 @@ def _freeze(
     context: Context, request: WakeUpRequest, request_key: str, fresh: WakeUpResult, erasures: int
 ) -> WakeUpResult | None:
     """Store the new text, and return the session's text; None if text was erased meanwhile."""
-    from palazzo.store import tombstones, wake_blocks
-
     session, payload = request.session or "", json.dumps(dataclasses.asdict(fresh))
     with context.writing().database.transaction() as connection:
         if tombstones.count_erasures(connection) != erasures:
@@ -298,14 +228,3 @@ def _freeze(
 def _read(payload: str) -> WakeUpResult:
     fields = json.loads(payload)
     return WakeUpResult(**{**fields, "lines": tuple(WakeUpLine(**line) for line in fields["lines"])})
-
-
-OPERATION = Operation(
-    "wake_up",
-    WakeUpRequest,
-    WakeUpResult,
-    wake_up,
-    scope="read",
-    warm=True,
-    examples=("palazzo wake-up", "palazzo wake-up --wing api --depth deep"),
-)

@@ -1,0 +1,1 @@
+"""Exchange: events and artifacts that agents of one palace leave for each other."""

@@ -1,0 +1,1 @@
+"""The feature `feedback`: what persons and agents judge about memories."""

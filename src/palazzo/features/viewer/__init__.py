@@ -1,0 +1,1 @@
+"""The viewer: opening it, and what only its pages read."""
