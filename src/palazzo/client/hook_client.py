@@ -3,10 +3,11 @@
     {"palazzo": 1, "want": "hook", "host": …, "event": …, "length": N, "within_ms": …, "surroundings": {…}}, payload
     {"palazzo": 1, "ok": true, …}, the bytes to print
 
-It reads no JSON: only the service interprets the payload. If no service answers, the hook starts one without waiting
-for it, and `palazzo.client.offline_hook` does what is possible without a service. If the service is switched off,
-`palazzo.hosts.hook_process` runs the operation in this process. Standard library only, and as little of it as possible:
-hosts wait for this on every prompt and every tool call.
+It reads no JSON: only the service interprets the payload. If no service runs, the hook starts one. At a session's start
+and for a prompt it waits for that service (`palazzo.client.service_wait`); other events, and those that waited in vain,
+go to the spool (`palazzo.client.offline_hook`). If the service is switched off, `palazzo.faces.hooks.hook_process` runs
+the operation in this process. Standard library only, and as little of it as possible: hosts wait for this on every
+prompt and every tool call.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import os
 import time
 
-from palazzo import __version__
+from palazzo import __version__, host_names, paths
 from palazzo.client import rpc
 from palazzo.errors import ServiceUnavailable
 
@@ -33,6 +34,10 @@ to.
 """
 _TO_SPARE = 0.1
 """Seconds of it that are reserved for returning the answer."""
+_START_SECONDS = 1.5
+"""The same at a session's start and for a prompt: the service may have to be started, and has 0.7 s for that."""
+_SPOOL_SECONDS = 0.2
+"""Seconds of these that are reserved for leaving the event in the spool, if the service is not ready by then."""
 _OWN_PROCESS_SECONDS = 1.5
 """The same for a hook that does the work in its own process: it first loads the engine, which takes 0.3 s."""
 _CAPTURE_SECONDS = 8.0
@@ -45,9 +50,8 @@ s.
 """
 _HOLD_BACK_SECONDS = 1.5
 """Seconds of these that are reserved for the answer that holds it back if the service does not answer."""
-_COMPACTIONS = ("pre-compact", "PreCompact", "PreCompress")
-_ENDS = ("session-end", "SessionEnd", "sessionEnd")
-_TURN_ENDS = ("stop", "subagent-stop", "Stop", "SubagentStop", "agentStop", "AfterAgent")
+PLAIN_TEXT = {"kiro": "context"}
+"""Hosts that put whatever a hook prints before the model, and the field of an answer whose words they get."""
 _GREETING_OK = b'"ok":true'
 HELP = """\
 usage: palazzo hook HOST EVENT [--palace PATH]
@@ -69,9 +73,10 @@ def main(arguments: list[str]) -> int:
     variables = os.environ
     is_alone = not rpc.is_wanted(variables)
     seconds = _seconds_for(host, event, is_alone)
-    _be_in_time(seconds + (_TO_SPARE if is_alone else 0), _format_output(host, event, NOTHING), has_answered)
+    nothing = _format_output(host, event, NOTHING)
+    _be_in_time(seconds + (_TO_SPARE if is_alone else 0), nothing, has_answered)
     if is_off(variables):
-        return _end(_format_output(host, event, NOTHING), has_answered)
+        return _end(nothing, has_answered)
     problem = _name_problem(host, event)
     if problem:
         return _refuse(host, event, problem, palace, variables, has_answered)
@@ -82,7 +87,7 @@ def main(arguments: list[str]) -> int:
             seconds_left = seconds - _TO_SPARE - (time.monotonic() - began)
             answer = process.answer(host, event, payload, palace, variables, seconds_left)
         else:
-            answer = answer_of(host, event, payload, palace, variables, began)
+            answer = _ask_service(host, event, payload, palace, variables, began)
     except Exception as error:  # noqa: BLE001 - an agent must not stop because of its memory; the log names the error
         if is_alone or not isinstance(error, (ServiceUnavailable, OSError)):
             problem = f"palazzo hook: failed ({type(error).__name__}). See 'palazzo doctor'."
@@ -93,28 +98,54 @@ def main(arguments: list[str]) -> int:
 
 def _seconds_for(host: str, event: str, is_alone: bool) -> float:
     """Return how many seconds a hook may take, from its first line to its end."""
-    if event in _COMPACTIONS:
+    kind = host_names.event_of(host, event)
+    is_turn_end = kind in ("stop", "subagent-stop")
+    if kind == "pre-compact":
         return _COMPACTION_SECONDS
     if not is_alone:
-        return _DEADLINE_SECONDS
-    if event in _ENDS or (event in _TURN_ENDS and host == "opencode"):
+        return _START_SECONDS if _waits_for_start(host, event) else _DEADLINE_SECONDS
+    if kind == "session-end" or (is_turn_end and host in ("opencode", "kilo-code")):
         return _SESSION_END_SECONDS
-    return _CAPTURE_SECONDS if event in _TURN_ENDS else _OWN_PROCESS_SECONDS
+    return _CAPTURE_SECONDS if is_turn_end else _OWN_PROCESS_SECONDS
+
+
+def _waits_for_start(host: str, event: str) -> bool:
+    """Return whether a session needs the answer to this event, so that its hook waits for a service that starts."""
+    return host_names.event_of(host, event) in ("session-start", "prompt")
+
+
+def _is_compaction(host: str, event: str) -> bool:
+    return host_names.event_of(host, event) == "pre-compact"
 
 
 def _hook_process() -> ModuleType:
-    """Import `palazzo.hosts.hook_process` by name: it belongs to a higher layer than this module."""
+    """Import `palazzo.faces.hooks.hook_process` by name: it belongs to a higher layer than this module."""
     from importlib import import_module
 
-    from palazzo.client import keyword_answers
-
-    keyword_answers.find_packages()
-    return import_module("palazzo.hosts.hook_process")
+    paths.find_packages()
+    return import_module("palazzo.faces.hooks.hook_process")
 
 
 def _format_output(host: str, event: str, answer: bytes) -> bytes:
-    """Return what to print: nothing for an empty answer that Claude Code would put into a summary's prompt."""
-    return b"" if answer == NOTHING and host == "claude-code" and event in _COMPACTIONS else answer
+    """Return what to print: nothing for an empty answer that a host would put before the model.
+
+    Claude Code does so before a compaction, into a summary's prompt. `mempalace hook run` sets the profile, and its
+    contract is that each answer is an object.
+    """
+    if host in PLAIN_TEXT:
+        return b"" if answer == NOTHING else _extract_words(answer, PLAIN_TEXT[host])
+    is_unwanted = (
+        host == "claude-code" and _is_compaction(host, event) and os.environ.get("PALAZZO_PROFILE") != "mempalace"
+    )
+    return b"" if answer == NOTHING and is_unwanted else answer
+
+
+def _extract_words(answer: bytes, field: str) -> bytes:
+    """Return the words of one field of an answer; nothing if it is not there."""
+    import json
+
+    words = json.loads(answer).get(field, "")
+    return f"{words}\n".encode("utf-8", "replace") if words else b""
 
 
 # --- unknown names -----------------------------------------------------------------------------------------
@@ -122,23 +153,23 @@ def _format_output(host: str, event: str, answer: bytes) -> bytes:
 
 def _name_problem(host: str, event: str) -> str:
     """Return why the names of a host and an event are refused; '' if both are known."""
-    from palazzo.client import hook_log
-
-    if hook_log.is_known(host, event):
+    if host_names.event_of(host, event):
         return ""
-    if not host or host not in hook_log.EVENTS:
+    if not host or host not in host_names.EVENTS:
         problem = f"{host[:40]!r} is not a known host" if host else "no host is named"
-        return f"palazzo hook: {problem}. Known hosts: {', '.join(hook_log.EVENTS)}."
+        return f"palazzo hook: {problem}. Known hosts: {', '.join(host_names.EVENTS)}."
     problem = f"{event[:40]!r} is not an event of {host}" if event else "no event is named"
-    return f"palazzo hook: {problem}. Its events: {', '.join(sorted(hook_log.EVENTS[host].split()))}."
+    return f"palazzo hook: {problem}. Its events: {', '.join(sorted(host_names.EVENTS[host]))}."
 
 
 def _known_events() -> str:
-    from palazzo.client import hook_log
-
-    names = sorted({name for names in hook_log.EVENTS.values() for name in names.split() if name.islower()})
-    half = len(names) // 2
-    lines = [f"hosts: {', '.join(hook_log.EVENTS)}", "events, or the host's own names for them:"]
+    names = sorted({event for events in host_names.EVENTS.values() for event in events.values()})
+    half, hosts = len(names) // 2, [*host_names.EVENTS]
+    lines = [
+        f"hosts: {', '.join(hosts[:7])},",
+        f"  {', '.join(hosts[7:])}",
+        "events, or the host's own names for them:",
+    ]
     return "\n".join([*lines, f"  {', '.join(names[:half])},", f"  {', '.join(names[half:])}", ""])
 
 
@@ -173,7 +204,7 @@ def is_off(variables: Mapping[str, str]) -> bool:
 
 
 def read_all() -> bytes:
-    """Return the host's standard input, up to its end or to the limit of what is passed on."""
+    """Return the host's standard input, up to its end or to one byte beyond the limit, which says that it is longer."""
     pieces: list[bytes] = []
     size = 0
     while size <= LARGEST:
@@ -185,20 +216,47 @@ def read_all() -> bytes:
             break
         pieces.append(piece)
         size += len(piece)
-    return b"".join(pieces)
+    return b"".join(pieces)[: LARGEST + 1]  # the service reads no more, and a rest would break the connection
+
+
+def _ask_service(
+    host: str,
+    event: str,
+    payload: bytes,
+    palace: str | None,
+    variables: Mapping[str, str],
+    began: float,
+) -> bytes:
+    """Return the service's answer; if none runs, start one and wait for it, where the event allows that."""
+    waits = _waits_for_start(host, event)
+    reserve = _HOLD_BACK_SECONDS if _is_compaction(host, event) else _SPOOL_SECONDS if waits else _TO_SPARE
+    deadline = began + _seconds_for(host, event, False) - reserve
+
+    def ask() -> bytes:
+        return answer_of(host, event, payload, palace, variables, deadline)
+
+    try:
+        return ask()
+    except (OSError, ServiceUnavailable):
+        if not waits or time.monotonic() >= deadline:
+            raise
+    from palazzo.client import service_wait
+
+    address = rpc.address(rpc.chosen_palace(palace, variables), variables)
+    return service_wait.ask_started_service(address, variables, ask, deadline)
 
 
 def answer_of(
-    host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], began: float
+    host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], deadline: float
 ) -> bytes:
     """Return the service's answer; raises OSError, ValueError or ServiceUnavailable if there is none.
 
-    The service receives the time limit: an answer finished too late would count as shown, but be shown to no one.
+    The service receives the time that is left until the monotonic time `deadline`: an answer finished too late would
+    count as shown, but be shown to no one.
     """
     cwd = os.getcwd()
     address = rpc.address(rpc.chosen_palace(palace, variables, cwd), variables)
-    reserve = _HOLD_BACK_SECONDS if event in _COMPACTIONS else _TO_SPARE
-    seconds_left = _seconds_for(host, event, False) - (time.monotonic() - began) - reserve
+    seconds_left = deadline - time.monotonic()
     if seconds_left <= 0:
         raise ServiceUnavailable("There is no time left to call the service.")
     socket = rpc.reach(address, seconds_left)
@@ -249,15 +307,15 @@ def encode_json(value: object) -> str:
 def _answer_without_service(
     host: str, event: str, payload: bytes, palace: str | None, variables: Mapping[str, str], began: float
 ) -> bytes:
-    """Start a service for the next time, leave a pointer to the transcript, and answer.
+    """Start a service for the next time, leave the event in the spool, and answer.
 
     A compaction cannot wait for the next time: this process captures the session.
     """
     try:
         from palazzo.client import offline_hook
 
-        answer = offline_hook.answer(host, event, payload, palace, variables)
-        if event not in _COMPACTIONS:
+        answer = offline_hook.answer(host, event, payload, palace, variables, _waits_for_start(host, event))
+        if not _is_compaction(host, event):
             return answer
         process = _hook_process()
         seconds_left = _COMPACTION_SECONDS - _TO_SPARE - (time.monotonic() - began)

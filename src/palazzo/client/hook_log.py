@@ -9,30 +9,13 @@ from __future__ import annotations
 import os
 import time
 
-from palazzo import paths
+from palazzo import host_names, paths
 from palazzo.client import rpc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_OURS = "session-start prompt pre-tool post-tool stop session-end"
-_CODEX = (
-    "SessionStart UserPromptSubmit PreToolUse PostToolUse SubagentStart SubagentStop Stop PreCompact SessionEnd "
-    f"subagent-start subagent-stop pre-compact {_OURS}"
-)
-_EXTENSION = f"tool-failure subagent-start subagent-stop pre-compact {_OURS}"
-EVENTS = {
-    "claude-code": f"PostToolUseFailure tool-failure {_CODEX}",
-    "codex": _CODEX,
-    "gemini-cli": "SessionStart BeforeAgent BeforeTool AfterTool AfterAgent PreCompress SessionEnd "
-    f"pre-compact {_OURS}",
-    "copilot": "sessionStart userPromptSubmitted preToolUse postToolUse postToolUseFailure agentStop sessionEnd "
-    f"tool-failure {_OURS}",
-    "opencode": _EXTENSION,
-    "pi": _EXTENSION,
-}
-"""The names of each host's events, both the host's and Palazzo's. They are those of `hosts/`."""
 _UNKNOWN_NAME = ": not known"
 """The end of a log line about a call with an unknown host or event."""
 _REPORT_SECONDS = 7 * 86_400.0
@@ -49,14 +32,9 @@ def log_file(palace: str, variables: Mapping[str, str]) -> str:
     return os.path.join(paths.state_place(variables), f"service-{name}.log" if own else "service.log")
 
 
-def is_known(host: str, event: str) -> bool:
-    """Return whether a host has an event of that name."""
-    return event in EVENTS.get(host, "").split()
-
-
 def note(host: str, event: str, wrong: str, palace: str, variables: Mapping[str, str]) -> None:
     """Add the line, as the service would have done."""
-    if is_known(host, event):
+    if host_names.event_of(host, event):
         line = f"hook {host} {event}: {wrong}"
     else:
         line = f"hook {host[:40]!r} {event[:40]!r}{_UNKNOWN_NAME}"

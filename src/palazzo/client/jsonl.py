@@ -123,16 +123,65 @@ def peer_uid(socket: _socket.socket) -> int | None:
 
 def dumps(value: object) -> bytes:
     """Return `value` as one line of JSON in ASCII."""
-    import json
+    encode = _encoder()
+    if encode is None:
+        import json
 
-    return json.dumps(value, separators=(",", ":")).encode("ascii")
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+    return "".join(encode(value, 0)).encode("ascii")
 
 
 def loads(line: bytes) -> Any:
     """Read one line of JSON; raises ValueError if it is not JSON."""
-    import json
-
     try:
+        scan = _scanner() if line[:1] in (b"{", b"[") and line[1:2] != b"\0" else None
+        if scan is not None:
+            text = line.decode("utf-8", "surrogatepass")
+            try:
+                value, end = scan(text, 0)
+            except (StopIteration, SystemError):  # it is not JSON; the scanner has no error for that without `json`
+                end = None
+            if end is not None and not text[end:].strip(" \t\r\n"):
+                return value
+        import json
+
         return json.loads(line)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+# --- what the module json is made of: it compiles patterns, so importing it takes as long as starting Python ------
+
+
+class _Decoding:
+    """What json's scanner asks of a decoder: the types of plain JSON."""
+
+    strict, object_hook, object_pairs_hook, parse_float, parse_int, memo = True, None, None, float, int, None
+
+    @staticmethod
+    def parse_constant(name: str) -> float:
+        """Return NaN or an infinity, as json does."""
+        return float(name)
+
+
+def _scanner() -> Any:
+    """Return json's scanner (text and position in, value and end out); None where this Python has none in C."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        return None
+    decoding: Any = _Decoding
+    return make_scanner(decoding)
+
+
+def _encoder() -> Any:
+    """Return json's encoder (value and level in, parts of a text out); None where this Python has none in C."""
+    try:
+        from _json import encode_basestring_ascii, make_encoder
+    except ImportError:
+        return None
+    return make_encoder({}, _refuse, encode_basestring_ascii, None, ":", ",", False, False, True)
+
+
+def _refuse(value: object) -> object:
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -1,7 +1,8 @@
 """Launcher of commands that must start at once, standard library only: `palazzo mcp`, as a relay, and `search`.
 
 Parses only the command line of `palazzo mcp`. For the commands of `palazzo.client.thin_command` it asks a running
-service. It passes every other to `palazzo.faces.cli` in another Python process.
+service, and `palazzo.client.unchanged_run` answers `mine` with nothing new. It passes every other to
+`palazzo.faces.cli` in another Python process.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import sys
 
 from palazzo import paths
-from palazzo.client import mcp_relay, rpc
+from palazzo.client import rpc
 from palazzo.client.jsonl import Stream
 
 TYPE_CHECKING = False
@@ -40,9 +41,11 @@ def main(arguments: list[str], root: str) -> int:
     """Run a relay, or the whole command line in another Python; `root` is the directory that contains the package."""
     options = parse_options(arguments)
     if options is None:
-        from palazzo.client import thin_command
+        from palazzo.client import thin_command, unchanged_run
 
         code = thin_command.run(arguments, os.environ)
+        if code is None:
+            code = unchanged_run.run(arguments, os.environ)
         if code is not None:
             return code
         return become([sys.executable, "-P", os.path.join(root, "palazzo", "__main__.py"), *arguments])
@@ -75,6 +78,8 @@ def run(options: RelayOptions) -> int:
 
     If no service is wanted, this process becomes the server.
     """
+    from palazzo.client import mcp_relay  # which imports json and threads
+
     variables = dict(os.environ)
     cwd = directory(variables)
     server_command = [

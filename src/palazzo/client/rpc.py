@@ -22,7 +22,7 @@ import os
 import sys
 import time
 
-from palazzo import __version__, paths
+from palazzo import __version__, host_names, paths
 from palazzo.client.jsonl import Stream, peer_uid
 from palazzo.client.service_address import Address as Address
 from palazzo.client.service_address import address as address
@@ -53,15 +53,12 @@ _START_AGAIN = 1.0
 """Seconds after which another service is started if none holds the lock: the previous one may have lost a race, or
 died.
 """
-_PASSED = (
-    *("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "OPENCODE_DB"),
-    *("CLAUDE_CODE_SESSION_ID", "MEMPAL_DIR", "MEMPALACE_AGENT_NAME", "CLAUDECODE", "OPENCODE", "AI_AGENT"),
-    *("PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT", "CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"),
-)
-_PASSED_FROM = (
-    *("PALAZZO_", "XDG_", "LC_", "CLAUDE_CONFIG_", "CODEX_HOME", "PI_CODING_AGENT_", "GEMINI_CLI_HOME"),
-    *("COPILOT_HOME", "CONTINUE_GLOBAL_", "AIDER_CHAT_", "CLAUDE_PLUGIN_OPTION_"),
-)
+_PASSED = frozenset([
+    *("HOME", "TZ", "LANG", "LANGUAGE", "NO_COLOR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "AI_AGENT"),
+    *("MEMPAL_DIR", "MEMPALACE_AGENT_NAME"),
+    *(*host_names.AGENT_VARIABLES, *host_names.SESSION_VARIABLES, *host_names.OWN_VARIABLES),
+])  # fmt: skip
+_PASSED_FROM = ("PALAZZO_", "XDG_", "LC_", "CLAUDE_PLUGIN_OPTION_")
 """Prefixes of variables that an operation may read: the client's values apply to its calls."""
 _PLUGINS_PALACE = "CLAUDE_PLUGIN_OPTION_PALACE"
 """The variable in which Claude Code passes the user's setting for Palazzo's plugin; `unset` means no value
@@ -372,7 +369,7 @@ class Caller:
     def call(
         self, operation: str, request: Mapping[str, Any], key: str | None = None, tell: Tell | None = None
     ) -> dict[str, Any]:
-        """Return the service's answer, as `rpc_codec` writes it.
+        """Return the service's answer, as `serialisation` writes it.
 
         It is `{"result": …}` or `{"error": {"kind": …, "message": …}}`. `tell` is called with every message before it,
         with `progress` or a `notice`. Raises ServiceUnavailable if no service answers, or if one was lost that may have

@@ -127,11 +127,15 @@ def _temporary() -> str:
 
 
 def _name(real: str) -> str:
-    """Return the name of a palace's socket and lock: a part of the digest of its path.
+    """Return the name of a palace's socket and lock: a part of the digest of its path."""
+    return digest_of(os.fsencode(os.path.normcase(real)))[:16]
+
+
+def digest_of(value: bytes) -> str:
+    """Return the SHA-256 of some bytes, in hexadecimal.
 
     The private modules are hashlib's own. Importing hashlib takes ten milliseconds, since it loads OpenSSL.
     """
-    value = os.fsencode(os.path.normcase(real))
     try:
         from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore] # Python 3.12 and later
     except ImportError:
@@ -139,4 +143,4 @@ def _name(real: str) -> str:
             from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore] # 3.11
         except ImportError:
             from hashlib import sha256
-    return str(sha256(value).hexdigest())[:16]
+    return str(sha256(value).hexdigest())

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 COMMANDS = frozenset(["search", "show", "wake-up"])
-"""The commands that `palazzo.faces.cli.fast_arguments` parses."""
+"""The commands that a service runs for a terminal (`palazzo.daemon.command_lines`)."""
 _PIPED_WIDTH = 200
 """Columns when the output is not a terminal, as `palazzo.features.screen` has them."""
-_OUTPUT_VARIABLES = (
+OUTPUT_VARIABLES = (
     *("TERM", "COLORTERM", "TERM_PROGRAM", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION"),
     *("DOMTERM", "TMUX", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
 )
@@ -68,8 +68,8 @@ def _answer(
     endpoint: rpc.Address, arguments: list[str], cwd: str, variables: Mapping[str, str]
 ) -> dict[str, Any] | None:
     """Return the service's answer; None if the line is for the full program."""
-    output = {name: variables[name] for name in _OUTPUT_VARIABLES if name in variables}
-    description = {**_describe_output(variables), "variables": output}
+    output = {name: variables[name] for name in OUTPUT_VARIABLES if name in variables}
+    description = {**describe_output(variables), "variables": output}
     with rpc.connect(endpoint, {"want": "calls"}) as stream:
         around = rpc.surroundings(cwd, variables)
         stream.send({"id": 1, "arguments": arguments, "output": description, "surroundings": around})
@@ -84,7 +84,8 @@ def _answer(
     return None
 
 
-def _describe_output(variables: Mapping[str, str]) -> dict[str, Any]:
+def describe_output(variables: Mapping[str, str]) -> dict[str, Any]:
+    """Return what receives the output: whether it is a terminal, its columns and its encoding."""
     is_terminal = os.isatty(1)
     columns = variables.get("COLUMNS", "")
     width: int | None = int(columns) if columns.isdecimal() and columns.isascii() and int(columns) else None
@@ -102,11 +103,16 @@ def _needs_pager(message: Mapping[str, Any], variables: Mapping[str, str]) -> bo
 
 
 def _print(answer: Mapping[str, Any]) -> int:
-    """Write the notices and the text; a reader that has gone is no error."""
+    """Write the notices and the text."""
     for notice in answer["notices"]:
         line = "".join(letter if letter.isprintable() else " " for letter in notice)
         os.write(2, f"palazzo: {line}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
-    rest = memoryview(answer["text"].encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    return print_text(answer["text"])
+
+
+def print_text(text: str) -> int:
+    """Write a text to standard output and return the exit code; a reader that has gone is no error."""
+    rest = memoryview(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
     try:
         while rest:
             rest = rest[os.write(1, rest) :]

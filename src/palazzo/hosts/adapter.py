@@ -97,12 +97,18 @@ _TEXT_FIELDS = (
     "message",
 )
 _KINDS: dict[str, ToolKind] = {
-    **dict.fromkeys(("read", "readfile", "view", "readmanyfiles"), "read"),
-    **dict.fromkeys(("bash", "shell", "runshellcommand", "execcommand", "powershell"), "command"),
-    **dict.fromkeys(("grep", "glob", "find", "ls", "searchfilecontent", "list"), "search"),
+    **dict.fromkeys(("read", "readfile", "readfiles", "view", "readmanyfiles"), "read"),
+    **dict.fromkeys(
+        ("bash", "shell", "runshellcommand", "execcommand", "powershell", "executecommand", "runcommands", "execute"),
+        "command",
+    ),
+    **dict.fromkeys(
+        ("grep", "glob", "find", "ls", "searchfilecontent", "list", "searchfiles", "searchcodebase"), "search"
+    ),
     **dict.fromkeys(("agent", "task", "subagent"), "agent"),
     **dict.fromkeys(
         ("edit", "write", "multiedit", "notebookedit", "applypatch", "writefile", "replace", "patch"), "edit"
     ),
+    **dict.fromkeys(("editor", "writetofile", "replaceinfile"), "edit"),
     **dict.fromkeys(("todowrite", "writetodos", "updateplan"), "todos"),
 }

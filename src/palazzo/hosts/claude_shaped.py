@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
@@ -40,6 +42,17 @@ def tool(payload: Payload) -> ToolUse | None:
         output=adapter.words(payload.get("tool_response")),
         error=adapter.text(payload, "error"),
     )
+
+
+def parse_by_output(host: str, event: Event, payload: Payload, failed: re.Pattern[str]) -> HookEvent:
+    """Return the event of a payload. A command that failed is recognised by its output, where the host says no more.
+
+    Only of a command: a file that was read may have the same line.
+    """
+    used = tool(payload)
+    if event == "post-tool" and used is not None and used.kind == "command" and failed.search(used.output):
+        return parse_event(host, "tool-failure", payload, replace(used, error=used.output))
+    return parse_event(host, event, payload, used)
 
 
 def answer(names: Mapping[Event, str], injects: Collection[Event], event: Event, reaction: Reaction) -> Answer:

@@ -105,13 +105,15 @@ class Readers:
     """Selects the reader of each file.
 
     `cached_kind` returns the kind of a file that was read before and has not changed since, or "". `former_kind`
-    returns the kind of a file when it was last read, changed or not, or "".
+    returns the kind of a file when it was last read, changed or not, or "". `on_directory` is called with each
+    directory that is entered.
     """
 
     feeders: Sequence[Feeder] = TRANSCRIPTS
     collections: Sequence[Collection] = COLLECTIONS
     cached_kind: Callable[[Path, os.stat_result], str] = lambda path, status: ""
     former_kind: Callable[[Path], str] = lambda path: ""
+    on_directory: Callable[[Path], None] = lambda path: None
 
     def kind(self, path: Path, head: bytes, more_collections: Sequence[Collection] = ()) -> str:
         """Return the kind of conversations that a file holds, or "" for none; `more_collections` are tried last."""
@@ -178,6 +180,7 @@ def _below(top: Path, root: Path, rules: Rules, readers: Readers) -> Iterator[Fi
     wholes: dict[Path, Candidate] = {}
 
     def visit(directory: Path, root: Path, names: set[str]) -> None:
+        readers.on_directory(directory)
         kind = readers.kind_of_directory(directory, names) if rules.mode in ("auto", "convos") else ""
         if kind:
             wholes[directory] = Candidate(directory, kind, root, 0, 0)
@@ -212,7 +215,7 @@ def _judge_file(path: Path, root: Path, rules: Rules, readers: Readers) -> FileV
     try:
         status = path.lstat()
     except OSError as error:
-        return Skip(path, trouble(error))
+        return Skip(path, trouble(error), by_error=True)
     if not stat.S_ISREG(status.st_mode):
         return Skip(path, kind_of(status.st_mode))
     more_collections = NAMED_FILE_COLLECTIONS if rules.is_stated else ()
@@ -248,7 +251,7 @@ def _read_as(
             return Skip(entry.path, "JSON lines are data, not a document", expected=True)
         return _document(entry, policy, readers)
     except OSError as error:
-        return Skip(entry.path, trouble(error))
+        return Skip(entry.path, trouble(error), by_error=True)
 
 
 def _conversations(

@@ -10,9 +10,13 @@ import os
 import stat
 from pathlib import Path
 
+from palazzo.store.raw_database import is_open, refuse_open
+
 HEAD = 64 * 1024
 """Bytes at the beginning from which a format is detected (`Feeder.recognises`)."""
 
+_OF_PALACE = bytes(512)
+"""Stands for the head of a palace that is open here, and must not be opened: no format begins like it."""
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -25,11 +29,12 @@ _FLAGS = (
 
 def read_head(path: str | Path) -> bytes:
     """Return the first `HEAD` bytes. Raises OSError, also if it is not a regular file."""
-    return read_whole(path, HEAD)
+    return _OF_PALACE if is_open(path) else read_whole(path, HEAD)
 
 
 def read_whole(path: str | Path, most: int) -> bytes:
     """Return at most `most` bytes. Raises OSError, also if it is not a regular file."""
+    refuse_open(path)
     descriptor = os.open(path, _FLAGS)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

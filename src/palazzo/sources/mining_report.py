@@ -75,8 +75,9 @@ class MineReport:
     byte and named in `skipped`). `drawers` counts the drawers that were added to search. `left_out` documents were
     searchable until now and are no longer, because a rule excludes them; for `taken_back` documents it is the other way
     round. `unread` are the requested paths from which nothing was read. `files` are all files of a dry run that a
-    person requested. `bytes` is the amount read, or to be read; `earliest` and `latest` are the times when the sources
-    were last continued.
+    person requested. `directories` are those that were entered, if the run found nothing new and their entries will
+    tell a later run whether there is still nothing new. `bytes` is the amount read, or to be read; `earliest` and
+    `latest` are the times when the sources were last continued.
     """
 
     sources: int
@@ -100,6 +101,7 @@ class MineReport:
     latest: Micros | None = None
     unread: tuple[Skipped, ...] = ()
     files: tuple[ListedFile, ...] = ()
+    directories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,19 @@ disk. The next run completes an interrupted run.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import SourceUnreadable
 from palazzo.git.project_file import read_project_config
 from palazzo.git.project_identity import project_root
-from palazzo.model import Micros, Source
+from palazzo.model import Micros
 from palazzo.sources.collection_reader import (
     CollectionState,
     Conversation,
@@ -27,7 +29,7 @@ from palazzo.sources.collection_reader import (
     take_conversation,
 )
 from palazzo.sources.discovery import Candidate, FileVerdict, Readers, Rules, discover, existing
-from palazzo.sources.document_mining import take_document
+from palazzo.sources.document_mining import DocumentGroup, file_documents, prepare_document
 from palazzo.sources.excluded_documents import compare, lasting_rules, settle
 from palazzo.sources.file_heads import read_head
 from palazzo.sources.file_listing import FileListing, SourceCounts
@@ -40,7 +42,10 @@ from palazzo.sources.formats.transcript_formats import (
     TRANSCRIPTS,
 )
 from palazzo.sources.mining_report import Failed, MineProgress, MineReport, MineRequest, OnProgress, Skipped
+from palazzo.sources.mining_tally import Tally
 from palazzo.sources.pause_gaps import without_pauses
+from palazzo.sources.preparation_pool import LEAST_BYTES, PreparationPool, count_processes
+from palazzo.sources.preparation_process import Request
 from palazzo.sources.session_mining import SourceTally, count_drawers, refusal_of_session
 from palazzo.sources.skip_reasons import UnreadPaths
 from palazzo.sources.source_places import Placer
@@ -64,7 +69,7 @@ def mine(
     """
     began = time.monotonic()
     run = _Run(database, clock, request, _states(database), on_progress)
-    readers = Readers(cached_kind=run.known_kind, former_kind=run.former_kind)
+    readers = Readers(cached_kind=run.known_kind, former_kind=run.former_kind, on_directory=run.note_directory)
     run.take(run.sort(discover(request.paths, lambda path: _rules(request, path), readers)))
     if request.is_stated:
         run.report_unread()
@@ -75,92 +80,6 @@ def mine(
             count_drawers(database, *source_start) for source_start in run.tally.source_starts.values()
         )
     return run.report(time.monotonic() - began)
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Counts of the run so far."""
-
-    sources: int = 0
-    new: int = 0
-    grown: int = 0
-    unchanged: int = 0
-    rows: int = 0
-    items: int = 0
-    noise: int = 0
-    repeated: int = 0
-    unreadable: int = 0
-    drawers: int = 0
-    left_out: int = 0
-    taken_back: int = 0
-    bytes: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    unread: list[Skipped] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
-    wings: dict[str, None] = field(default_factory=dict)
-    times: list[Micros] = field(default_factory=list)
-    source_starts: dict[tuple[str, ...], tuple[Source, Micros]] = field(default_factory=dict)
-
-    def add(self, source_tally: SourceTally) -> None:
-        """Count what a source added."""
-        self.sources += source_tally.change != "left out"
-        self.new += source_tally.change == "new"
-        self.grown += source_tally.change in ("grown", "rewritten")
-        self.unchanged += source_tally.change == "unchanged"
-        self.rows += source_tally.rows
-        self.items += source_tally.items
-        self.noise += source_tally.noise
-        self.repeated += source_tally.repeated
-        self.unreadable += source_tally.unreadable
-        self.drawers += source_tally.drawers
-        if source_tally.source_start is not None:
-            self.source_starts.setdefault(source_tally.source_start[0].key, source_tally.source_start)
-        self.bytes += source_tally.bytes
-        self.skipped.extend(source_tally.skipped)
-        if source_tally.wing:
-            self.wings[source_tally.wing] = None
-
-    def would_take(self, state: FileState | None, size: int) -> None:
-        """Count a source of that many bytes that a dry run does not read."""
-        self.sources += 1
-        self.new += state is None
-        self.grown += state is not None
-        self.bytes += size
-
-    @property
-    def counts(self) -> SourceCounts:
-        """Return the numbers of sources so far."""
-        return SourceCounts(self.new, self.grown, self.unchanged, len(self.failed))
-
-    def fail(self, uri: str, error: Exception | str) -> None:
-        """Note that a source could not be read to its end."""
-        self.sources += 1
-        self.failed.append(Failed(uri, str(error)))
-
-    def report(self, seconds: float) -> MineReport:
-        """Return the report of the run."""
-        return MineReport(
-            sources=self.sources,
-            new=self.new,
-            grown=self.grown,
-            unchanged=self.unchanged,
-            skipped=tuple(self.skipped),
-            unread=tuple(self.unread),
-            items=self.items,
-            noise=self.noise,
-            drawers=self.drawers,
-            failed=tuple(self.failed),
-            took_s=round(seconds, 3),
-            wings=tuple(self.wings),
-            left_out=self.left_out,
-            taken_back=self.taken_back,
-            rows=self.rows,
-            repeated=self.repeated,
-            unreadable=self.unreadable,
-            bytes=self.bytes,
-            earliest=min(self.times, default=None),
-            latest=max(self.times, default=None),
-        )
 
 
 class _Run:
@@ -178,10 +97,15 @@ class _Run:
         self._placing = Placer(database, request.wing, request.room)
         self._on_progress = on_progress
         self._done = self._total = 0
+        self._pool: PreparationPool | None = None
+        self._ready = DocumentGroup()
         self._documents: set[str] = set()
+        self._directories: list[str] = []
+        self._has_collections = False
+        self._skips_by_rule = 0
         self._unread = UnreadPaths()
         self._listing = FileListing() if request.dry_run and request.is_stated else None
-        self.tally = _Tally()
+        self.tally = Tally()
 
     def sort(self, verdicts: Iterable[FileVerdict]) -> list[Candidate]:
         """Return the candidates that are recent enough, and record the skips that are to be reported."""
@@ -191,6 +115,7 @@ class _Run:
                 self._unread.note_skip(verdict)
                 if not verdict.expected:
                     self.tally.skipped.append(Skipped(verdict.uri, verdict.reason))
+                    self._skips_by_rule += not verdict.by_error
                 if self._listing is not None:
                     self._listing.add_skip(verdict)
             elif verdict.kind not in _FEEDERS or self._request.wanted.by_time(_changed(verdict)):
@@ -206,6 +131,10 @@ class _Run:
             return ""
         return state.feeder if state.version == _VERSIONS.get(state.feeder) else ""
 
+    def note_directory(self, path: Path) -> None:
+        """Note a directory that discovery has entered."""
+        self._directories.append(str(path))
+
     def former_kind(self, path: Path) -> str:
         """Return the kind that a file had when it was last read, or ""."""
         state = self._state(path)
@@ -217,28 +146,76 @@ class _Run:
     def take(self, candidates: list[Candidate]) -> None:
         """Read the candidates independently: one that fails does not affect the others."""
         self._total = len(candidates)
-        with converted_documents.one_run():
+        with converted_documents.one_run(), self._prepare_ahead(candidates):
             self._take_each(candidates)
         if candidates:
             self._tell("")
 
+    @contextlib.contextmanager
+    def _prepare_ahead(self, candidates: Sequence[Candidate]) -> Iterator[None]:
+        """Let other processes prepare transcripts in the block, if there is much to read."""
+        processes = 0 if self._request.dry_run or self._request.wanted.least_messages else count_processes()
+        requests = [*self._list_requests(candidates)] if processes and self._database is not None else []
+        if self._database is None or sum(size for _, size in requests) < LEAST_BYTES:
+            yield
+            return
+        guard, pauses = Guard.of(self._database), self._request.wanted.pauses
+        with PreparationPool([request for request, _ in requests], processes, guard, pauses) as self._pool:
+            try:
+                yield
+            finally:
+                self._pool = None
+
+    def _list_requests(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Request, int]]:
+        """Yield the transcripts that have changed, each with the bytes to read."""
+        for candidate in candidates:
+            feeder, state = _FEEDERS.get(candidate.kind), self._states.get(candidate.uri)
+            if feeder is None or _is_unchanged(candidate, state) or _collection_at(candidate) is not None:
+                continue
+            is_append = state is not None and feeder.appends and candidate.size >= state.consumed
+            size = candidate.size - (state.consumed if state and is_append else 0)
+            yield Request(candidate.path, candidate.kind, state), size
+
     def _take_each(self, candidates: list[Candidate]) -> None:
         for candidate in candidates:
             self._tell(candidate.uri)
-            counts_before, reports_before = self.tally.counts, len(self.tally.skipped)
             if candidate.kind == Documents.kind:
                 self._documents.add(candidate.uri)
+            else:
+                self._file_documents()
+            counts_before, reports_before = self.tally.counts, len(self.tally.skipped)
             try:
                 collection = _collection_at(candidate)
                 if collection is not None:
+                    self._has_collections = True  # its conversations may lie in files outside the directories
                     self._take_collection(collection, candidate.path)
                 else:
                     self._take_file(candidate)
             except (OSError, SourceUnreadable) as error:
                 self.tally.fail(candidate.uri, error)
-            reasons = [skipped.reason for skipped in self.tally.skipped[reports_before:]]
-            self._note_outcome(candidate, self.tally.counts - counts_before, reasons)
+            if not self._ready.is_last(candidate.path):
+                reasons = [skipped.reason for skipped in self.tally.skipped[reports_before:]]
+                self._note_outcome(candidate, self.tally.counts - counts_before, reasons)
+            elif self._ready.is_full:
+                self._file_documents()
             self._done += 1
+        self._file_documents()
+
+    def _file_documents(self) -> None:
+        """Archive the documents that are ready, in one transaction, and count them."""
+        if self._database is None or not self._ready.documents:
+            return
+        documents, self._ready = self._ready.documents, DocumentGroup()
+        tallies = file_documents(self._database, documents, self._placing, self._clock)
+        for document, source_tally in zip(documents, tallies, strict=True):
+            counts_before = self.tally.counts
+            self.tally.add(source_tally)
+            self._note_read(document.path, self.tally.counts - counts_before)
+
+    def _note_read(self, path: Path, counts: SourceCounts) -> None:
+        self._unread.note_read(path)
+        if self._listing is not None:
+            self._listing.add_file(path, Documents.kind, counts, [])
 
     def _note_outcome(self, candidate: Candidate, counts: SourceCounts, reasons: list[str]) -> None:
         """Note the sources that a candidate contains, and why some of them were skipped."""
@@ -262,7 +239,16 @@ class _Run:
 
     def report(self, seconds: float) -> MineReport:
         """Return the report of the run."""
-        return replace(self.tally.report(seconds), files=tuple(self._listing.files if self._listing else ()))
+        report = self.tally.report(seconds)
+        is_quiet = report.sources == report.unchanged > 0 and not (
+            report.unread or report.left_out or report.taken_back or len(report.skipped) > self._skips_by_rule
+        )
+        is_comparable = not (self._request.dry_run or self._has_collections or self._request.wanted.skip_directories)
+        return replace(
+            report,
+            files=tuple(self._listing.files if self._listing else ()),
+            directories=tuple(self._directories) if is_quiet and is_comparable else (),
+        )
 
     def settle(self, path: Path) -> None:
         """Exclude what the rules of `path` exclude now, and restore what they no longer exclude."""
@@ -294,12 +280,17 @@ class _Run:
             is_append = state is not None and feeder is not None and feeder.appends and candidate.size >= state.consumed
             self.tally.would_take(state, candidate.size - (state.consumed if state and is_append else 0))
         elif feeder is None:
-            self.tally.add(take_document(self._database, candidate.path, candidate.root, self._placing, self._clock))
+            document = prepare_document(self._database, candidate.path, candidate.root, self._placing)
+            if isinstance(document, SourceTally):
+                self.tally.add(document)
+            else:
+                self._ready.add(document)
         else:
-            on_commit = partial(self._tell, candidate.uri)
+            on_commit, wanted = partial(self._tell, candidate.uri), self._request.wanted
+            prepared = None if self._pool is None else self._pool.take(candidate.path)
             self.tally.add(
                 take_transcript(
-                    self._database, feeder, candidate.path, self._placing, self._clock, self._request.wanted, on_commit
+                    self._database, feeder, candidate.path, self._placing, self._clock, wanted, on_commit, prepared
                 )
             )
 

@@ -11,7 +11,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote_to_bytes
 
 from palazzo.git.git_files import commit_at, head_of, repository_of
 
@@ -80,9 +79,3 @@ class Looker:
 
     def _has_branch(self, branch: str) -> bool:
         return self._repository is not None and bool(commit_at(self._repository, f"refs/heads/{branch}"))
-
-
-def path_of(uri: str) -> Path:
-    """Return the path of a `file:` URI, whatever bytes its name has."""
-    path = os.fsdecode(unquote_to_bytes(uri.removeprefix("file://")))
-    return Path(path[1:] if os.name == "nt" else path)

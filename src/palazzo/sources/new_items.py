@@ -45,7 +45,7 @@ def filing_of(kind: str, version: int, source: Identity, row: Row, clockwork: Cl
                 trust="tool",
                 decoder=version,
                 meta={"noise": reason},
-                name=partial(_row_id, source),
+                name=partial(name_by_row, source),
             )
 
 
@@ -69,7 +69,7 @@ def _of_message(kind: str, version: int, source: Identity, row: Row, message: Me
         commit=message.commit,
         decoder=version,
         meta=meta,
-        name=None if message.uuid and message.kind != "document" else partial(_words_id, source),
+        name=None if message.uuid and message.kind != "document" else partial(name_by_words, source),
     )
 
 
@@ -90,14 +90,15 @@ def _message_id(kind: str, source: Identity, row: Row, message: Message) -> Item
     return identity.positioned_id(source.key, message.thread, row.position, message.text)
 
 
-def _words_id(source: Identity, new_item: NewItem) -> ItemId:
+def name_by_words(source: Identity, new_item: NewItem) -> ItemId:
     """Return the ID of a message that has none of its own, derived from the text that is kept."""
     if new_item.kind == "document":
         return identity.version_id(source.key, new_item.text)
     return identity.positioned_id(source.key, new_item.thread, new_item.ordinal, new_item.text)
 
 
-def _row_id(source: Identity, new_item: NewItem) -> ItemId:
+def name_by_row(source: Identity, new_item: NewItem) -> ItemId:
+    """Return the ID of a row that the host wrote for itself, derived from the bytes that are kept."""
     return _id_at(source, new_item.ordinal, new_item.raw or b"")
 
 

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from palazzo.archive import hook_messages, ingest
-from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.session_titles import stored_title
 from palazzo.git.project_identity import ProjectIdentity
 from palazzo.model import Micros, Place, Source
 from palazzo.security.clean_titles import title_from
-from palazzo.sources.conversation_filter import MessageCounter, SessionFilter
+from palazzo.sources.conversation_filter import SessionFilter
 from palazzo.sources.file_changes import SourceChange
-from palazzo.sources.formats import Identity, Message, Row, Unreadable
-from palazzo.sources.message_commits import Commits
+from palazzo.sources.formats import Identity, Row
 from palazzo.sources.mining_report import Skipped
-from palazzo.sources.new_items import Clockwork, filing_of
+from palazzo.sources.session_batches import Origin, SessionBatch, make_batches
+from palazzo.sources.session_preview import Preview, look_ahead
 from palazzo.sources.source_places import Placer
 from palazzo.store import source_rows
 from palazzo.store.database import Connection, Database
 from palazzo.store.source_rows import FileState
-from palazzo.text.count_phrases import count_noun
-
-BATCH_ROWS, BATCH_BYTES = 64, 512 * 1024
-"""Rows and raw bytes that are archived in one transaction: the write lock is held for about 20 ms."""
-_LOOK_AHEAD = 500
-"""Number of rows that are read to determine the project of a session."""
 
 StateFactory = Callable[[int, int], FileState]
 """Maps a source's row id and the position after the last filed row to the file state to record."""
@@ -98,15 +91,29 @@ def open_session(
 
     Returns why a conversation is left out that is not `session_filter`.
     """
-    source_row = _source_row(database, Source(identity.key, kind, uri))
-    preview = _look_ahead(rows, session_filter, source_row is not None or identity.led_by_agent, cwd)
+    preview = look_ahead(rows, find_least_messages(database, kind, identity, uri, session_filter), cwd)
+    pending_session = open_previewed_session(database, kind, identity, uri, preview, placer, session_filter, title)
+    if isinstance(pending_session, str):
+        return pending_session
+    return replace(pending_session, rows=chain(preview.rows, rows))
+
+
+def open_previewed_session(
+    database: Database,
+    kind: str,
+    identity: Identity,
+    uri: str,
+    preview: Preview,
+    placer: Placer,
+    session_filter: SessionFilter,
+    title: str = "",
+) -> PendingSession | str:
+    """Open a conversation, without its rows, from its preview; return why it is left out if it is."""
     refusal = preview.refusal(session_filter)
     if refusal:
         return refusal
-    messages = [row.content for row in preview.rows if isinstance(row.content, Message)]
-    directory = preview.directory
-    texts = [m.text for m in messages if m.role == "user" and m.standing == "said" and m.text.strip()]
-    first_text = next((text for text in texts if title_from(text)), next(iter(texts), ""))
+    source_row = _source_row(database, Source(identity.key, kind, uri))
+    directory, first_text = preview.directory, preview.first_text
     project = placer.project(Path(directory)) if directory else None
     place = placer.of_conversation(project, first_text)
     if source_row is not None:
@@ -117,9 +124,17 @@ def open_session(
     title = title or title_from(guard.cover_erased_words(first_text))  # before the text is cut off amid erased words
     source = Source(identity.key, kind, uri, identity.session_id, title, project.identity if project else "")
     source = guard.source(source)
-    return PendingSession(
-        source, identity, place, project, source_row is not None, directory, chain(preview.rows, rows)
-    )
+    return PendingSession(source, identity, place, project, source_row is not None, directory, iter(()))
+
+
+def find_least_messages(
+    database: Database | None, kind: str, identity: Identity, uri: str, session_filter: SessionFilter
+) -> int:
+    """Return how many messages a conversation must have: none if it is known, or a part of another session."""
+    if not session_filter.least_messages or identity.led_by_agent or database is None:
+        return 0 if identity.led_by_agent else session_filter.least_messages
+    is_known = _source_row(database, Source(identity.key, kind, uri)) is not None
+    return 0 if is_known else session_filter.least_messages
 
 
 def refusal_of_session(
@@ -132,10 +147,8 @@ def refusal_of_session(
     cwd: str,
 ) -> str:
     """Return why `open_session` would leave a conversation out, or "". Archives nothing."""
-    source_row = None if database is None else _source_row(database, Source(identity.key, kind, uri))
-    return _look_ahead(rows, session_filter, source_row is not None or identity.led_by_agent, cwd).refusal(
-        session_filter
-    )
+    least = find_least_messages(database, kind, identity, uri, session_filter)
+    return look_ahead(rows, least, cwd).refusal(session_filter)
 
 
 def _source_row(database: Database, source: Source) -> int | None:
@@ -158,16 +171,28 @@ def file_session(
 
     Each batch and its `make_state` state commit together; `on_commit` is called with items once they are safe.
     """
+    origin = Origin(feeder.kind, feeder.version, pending_session.identity, pending_session.directory, modified_at)
+    batches = make_batches(origin, pending_session.rows, Guard.of(database))
+    return file_batches(database, pending_session, batches, placer, clock, source_tally, make_state, on_commit)
+
+
+def file_batches(
+    database: Database,
+    pending_session: PendingSession,
+    batches: Iterable[SessionBatch],
+    placer: Placer,
+    clock: Callable[[], Micros],
+    source_tally: SourceTally,
+    make_state: StateFactory,
+    on_commit: Callable[[int], None],
+) -> int | None:
+    """Archive the batches of a conversation, as `file_session` does its rows."""
     began = clock()
-    clockwork, commits = Clockwork(modified_at), Commits()
-    source, guard = pending_session.source, Guard.of(database)
-    end = None
-    for batch in _batches(pending_session.rows):
-        end = batch[-1].position + len(batch[-1].raw)
-        source = guard.source(_apply_title(source, batch))
-        filings = [_make_item(feeder, pending_session, row, clockwork, commits, source_tally) for row in batch]
-        bad = [isinstance(row.content, Unreadable) for row in batch]
-        ingest_batch = ingest.prepare(filings, guard)
+    source, end = pending_session.source, None
+    for batch in batches:
+        end, ingest_batch = batch.end, batch.ingest_batch
+        source = ingest_batch.guard.source(replace(source, title=batch.title) if batch.title else source)
+        source_tally.skipped += [Skipped(f"{source.uri}#at={at}", reason) for at, reason in batch.unreadable.values()]
         with database.transaction() as connection:
             now = clock()
             placer.record(connection, pending_session.project, now)
@@ -175,17 +200,23 @@ def file_session(
             receipt = ingest.file(connection, source, place, ingest_batch, now)
             hook_messages.give_way(connection, source.session_id, ingest_batch.filings, clock())
             source_rows.write_file_state(connection, make_state(source_rows.file_source(connection, source, now), end))
-        for new_item, new, unreadable in zip(filings, receipt.new, bad, strict=True):
-            source_tally.unreadable += unreadable
-            source_tally.repeated += not new and not unreadable
-            source_tally.items += new and new_item.kind != "noise"
-            source_tally.noise += new and new_item.kind == "noise" and not unreadable
-        source_tally.rows += len(batch)
-        source_tally.bytes += sum(len(row.raw) for row in batch)
+        _count(source_tally, batch, receipt.new)
         on_commit(source_tally.items)
     source_tally.wing = pending_session.place.wing
     source_tally.source_start = source_tally.source_start or (source, began)
     return end
+
+
+def _count(source_tally: SourceTally, batch: SessionBatch, marks: Sequence[bool]) -> None:
+    """Count the rows of a batch; `marks` says which items are new."""
+    for n, (new_item, is_new) in enumerate(zip(batch.ingest_batch.filings, marks, strict=True)):
+        is_readable = n not in batch.unreadable
+        source_tally.unreadable += not is_readable
+        source_tally.repeated += not is_new and is_readable
+        source_tally.items += is_new and new_item.kind != "noise"
+        source_tally.noise += is_new and new_item.kind == "noise" and is_readable
+    source_tally.rows += len(marks)
+    source_tally.bytes += batch.size
 
 
 def _place_now(connection: Connection, source: Source, pending_session: PendingSession, placer: Placer) -> Place:
@@ -202,75 +233,8 @@ def note_reached(database: Database, pending_session: PendingSession, end: int, 
         source_rows.write_file_state(connection, make_state(row, end))
 
 
-def _make_item(
-    feeder: Format,
-    pending_session: PendingSession,
-    row: Row,
-    clockwork: Clockwork,
-    commits: Commits,
-    source_tally: SourceTally,
-) -> NewItem:
-    if isinstance(row.content, Unreadable):
-        source_tally.skipped.append(Skipped(f"{pending_session.source.uri}#at={row.position}", row.content.reason))
-    new_item = filing_of(feeder.kind, feeder.version, pending_session.identity, row, clockwork)
-    return (
-        commits.add_commit(new_item, row.content, pending_session.directory)
-        if isinstance(row.content, Message)
-        else new_item
-    )
-
-
 def count_drawers(database: Database, source: Source, since: Micros) -> int:
     """Return how many live drawers of a conversation were cut at `since` or later."""
     with database.snapshot() as connection:
         row = source_rows.find_source(connection, source)
         return 0 if row is None else source_rows.count_drawers_since(connection, row, since)
-
-
-@dataclass(frozen=True, slots=True)
-class _Preview:
-    """The first rows of a conversation. `is_short`: these are all its rows, and they contain too few messages."""
-
-    rows: list[Row]
-    directory: str
-    is_short: bool
-
-    def refusal(self, session_filter: SessionFilter) -> str:
-        if self.is_short:
-            return f"fewer than {count_noun(session_filter.least_messages, 'message')}"
-        return "" if session_filter.by_directory(self.directory) else "its project is excluded"
-
-
-def _look_ahead(rows: Iterator[Row], session_filter: SessionFilter, may_be_short: bool, directory: str) -> _Preview:
-    """Read rows until the session's directory is known, a person has spoken and there are enough messages."""
-    least = 0 if may_be_short else session_filter.least_messages
-    preview: list[Row] = []
-    messages, has_person = MessageCounter(), False
-    for row in rows:
-        preview.append(row)
-        if isinstance(row.content, Message):
-            directory = directory or row.content.cwd
-            has_person = has_person or (row.content.role == "user" and row.content.standing == "said")
-        messages.add(row.content)
-        if (directory and has_person and messages.number >= least) or len(preview) >= _LOOK_AHEAD:
-            break
-    return _Preview(preview, directory, len(preview) < _LOOK_AHEAD and messages.number < least)
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += len(row.raw)
-        if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _apply_title(source: Source, batch: Iterable[Row]) -> Source:
-    """Return the source with the last title that a row of the batch gives it."""
-    titles = [row.title for row in batch if row.title]
-    return replace(source, title=titles[-1]) if titles else source

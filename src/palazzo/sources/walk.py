@@ -26,11 +26,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A path that is not read. `expected` marks paths that every project has and that need no report."""
+    """A path that is not read. `expected` marks paths that every project has and that need no report.
+
+    `by_error` marks those that could not be read: the next run may read them, though nothing changes there.
+    """
 
     path: Path
     reason: str
     expected: bool = False
+    by_error: bool = False
 
     @property
     def uri(self) -> str:
@@ -93,7 +97,7 @@ def _list_directory(path: Path) -> list[os.DirEntry[str]] | Skip:
         with os.scandir(path) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        return Skip(path, trouble(error))
+        return Skip(path, trouble(error), by_error=True)
 
 
 def _first_visit(path: Path, inodes: set[tuple[int, int]]) -> bool:
@@ -132,7 +136,7 @@ def _meet(
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
-        return Skip(path, trouble(error))
+        return Skip(path, trouble(error), by_error=True)
     is_directory = stat.S_ISDIR(status.st_mode)
     if stat.S_ISLNK(status.st_mode):
         return Skip(path, _about_link(path, top), expected=True)

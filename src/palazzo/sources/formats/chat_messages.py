@@ -22,7 +22,7 @@ from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
 from palazzo.model import Micros, Role, Trust
-from palazzo.security.source_trust import trust_of_tool
+from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Content, Identity, Message, Noise, Row, Session, Unreadable
 from palazzo.sources.formats.block_text import JOINT, Composer, block_text, call_text, function_calls, media_text
 from palazzo.sources.formats.conversation_exports import Rows

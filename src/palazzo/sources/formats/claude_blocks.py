@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from palazzo.model import Trust
-from palazzo.security.source_trust import trust_of_tool
+from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats.block_text import JOINT, Composer, block_text, call_text, media_text
 from palazzo.sources.formats.jsonl_rows import JsonObject, parse_line, string
 
@@ -130,8 +130,10 @@ def _document(block: JsonObject) -> str:
 
 
 def _calls_in(row: JsonObject) -> list[tuple[str, str, object]]:
-    message = row.get("message")
-    if row.get("type") not in ("user", "assistant") or not string(row, "uuid") or not isinstance(message, dict):
+    message, kind = row.get("message"), row.get("type")
+    # Claude Code's rows, and Droid's.
+    is_message = string(row, "uuid") if kind in ("user", "assistant") else kind == "message" and string(row, "id")
+    if not is_message or not isinstance(message, dict):
         return []
     content = message.get("content")
     return [

@@ -27,6 +27,7 @@ from pathlib import PurePath
 
 from palazzo.errors import SourceUnreadable
 from palazzo.sources.formats.export_archives import LARGEST_RATIO, is_zip
+from palazzo.text.document_formats import has_converted_format
 
 LARGEST = 64 * 1024 * 1024
 """Maximum bytes of a file that is converted; pictures are most of such a file."""
@@ -101,11 +102,6 @@ def one_run() -> Iterator[None]:
         _run.reset(token)
 
 
-def has_format(path: PurePath) -> bool:
-    """Return whether a file of this name is converted, under any policy."""
-    return path.suffix.lower() in _FORMATS
-
-
 def may_be_page(path: PurePath) -> bool:
     """Return whether a file of this name may be a web page."""
     return path.suffix.lower() in _PAGES
@@ -118,7 +114,7 @@ def is_page(path: PurePath, head: bytes) -> bool:
 
 def is_converted(path: PurePath, head: bytes) -> bool:
     """Return whether the file's text comes from a converter. Without a converter, a page is read as it is."""
-    return has_format(path) or (is_page(path, head) and is_installed())
+    return has_converted_format(path) or (is_page(path, head) and is_installed())
 
 
 @cache

@@ -21,17 +21,18 @@ from palazzo.sources.formats.document_kinds import LARGEST, is_binary
 from palazzo.sources.formats.marked_lines import lines_of, words_of
 from palazzo.sources.formats.row_records import stamp_of
 from palazzo.sources.formats.source_times import moment
+from palazzo.text.lazy_patterns import make_regex
 
 KIND = "diary"
-_NAME = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})(?P<rest>[ _.-].*)?\.(?:md|markdown)", re.IGNORECASE | re.DOTALL)
+_NAME = make_regex(r"(?P<day>\d{4}-\d{2}-\d{2})(?P<rest>[ _.-].*)?\.(?:md|markdown)", re.IGNORECASE | re.DOTALL)
 _FOLDERS = frozenset(
     {
         *("diary", "diaries", "journal", "journals", "daily", "dailies", "daily notes", "daily-notes", "daily_notes"),
         *("logbook", "memory", "dagbok", "tagebuch"),
     }
 )
-_HEADING = re.compile(r"#{1,2}[ \t]+(?P<title>.*?)[ \t#]*$")
-_HOUR = re.compile(r"\W*(\d{4}-\d{2}-\d{2})?[ T]?((?:[01]?\d|2[0-3]):[0-5]\d)?\b")
+_HEADING = make_regex(r"#{1,2}[ \t]+(?P<title>.*?)[ \t#]*$")
+_HOUR = make_regex(r"\W*(\d{4}-\d{2}-\d{2})?[ T]?((?:[01]?\d|2[0-3]):[0-5]\d)?\b")
 
 
 class DiaryFiles:

@@ -21,7 +21,8 @@ from palazzo.model import Micros, Part
 from palazzo.sources.formats import Identity, Message, Row, converted_documents, converted_notebooks
 from palazzo.sources.formats.document_kinds import is_binary, is_code, is_document, largest
 from palazzo.sources.formats.source_times import moment
-from palazzo.text.document_formats import document_kind
+from palazzo.text.document_formats import document_kind, has_converted_format
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.outlines import outline_of
 
 KIND = "document"
@@ -34,9 +35,9 @@ _MARKS = (  # longest first: the mark of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(.{0,16384}?)^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = make_regex(r"(---|\+\+\+)[ \t]*\r?\n(.{0,16384}?)^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _FRONT_FIELD = r"^{}[ \t]*[:=][ \t]*(.+?)[ \t]*\r?$"
-_DATE_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_DATE_IN_NAME = make_regex(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 
 
 class Documents:
@@ -51,7 +52,7 @@ class Documents:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is text of a kind that documents or source code have, or a convertible format."""
-        if converted_documents.has_format(path):
+        if has_converted_format(path):
             return converted_documents.refusal_by_head(path, head) is None
         return (is_document(path) or is_code(path)) and not is_binary(head)
 

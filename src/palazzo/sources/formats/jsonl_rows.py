@@ -30,6 +30,8 @@ JsonObject = dict[str, Any]
 
 _AROUND = b"\x00\t\n\r "
 _BOM = b"\xef\xbb\xbf"
+_DECODER = json.JSONDecoder(strict=False)
+"""Made once: `json.loads` makes one for each call that is not by its defaults, a fifth of the time of a short row."""
 
 
 def json_lines(
@@ -58,7 +60,7 @@ def parse_line(raw: bytes) -> JsonObject | Noise | Unreadable:
     if words[:1] != b"{":
         return Unreadable("not a JSON object")
     try:
-        value = json.loads(words.decode("utf-8", "surrogateescape"), strict=False)
+        value = _DECODER.decode(words.decode("utf-8", "surrogateescape"))
     except RecursionError:
         return Unreadable("nested too deeply")
     except ValueError:

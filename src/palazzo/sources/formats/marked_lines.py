@@ -6,10 +6,11 @@ A fence that is never closed does not count here, so that it cannot hide the res
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
+from palazzo.text.lazy_patterns import make_regex
+
+_FENCE = make_regex(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
 _LOOKED_AT = 400
 """Maximum bytes of a line that may be a mark; no mark is longer."""
 

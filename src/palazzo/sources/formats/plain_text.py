@@ -11,7 +11,6 @@ turn right below. Text before the first turn is kept as a note.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -24,10 +23,11 @@ from palazzo.sources.formats.row_records import stamp_of
 from palazzo.sources.formats.source_times import moment
 from palazzo.sources.formats.speaker_marks import Mark, Style, find_style, is_preamble, session_mark
 from palazzo.sources.formats.whole_files import read_file
+from palazzo.text.lazy_patterns import make_regex
 
 KIND = "transcript"
 SUFFIXES = frozenset({".txt", ".md", ".markdown", ".text", ".log"})
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
+_DATE = make_regex(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?")
 
 
 class PlainText:

@@ -13,7 +13,6 @@ to the last: each quotation is answered, and only a title stands above the first
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,9 +25,10 @@ from palazzo.sources.formats.plain_text import SUFFIXES
 from palazzo.sources.formats.row_records import stamp_of
 from palazzo.sources.formats.speaker_marks import is_preamble
 from palazzo.sources.formats.whole_files import read_file
+from palazzo.text.lazy_patterns import make_regex
 
 KIND = "quoted-turns"
-_QUOTE_MARK = re.compile(r" {0,3}>(?!>)[ \t]?")
+_QUOTE_MARK = make_regex(r" {0,3}>(?!>)[ \t]?")
 _LEAST_QUESTIONS = 2
 _LEAST_ANSWERED = 0.8
 """Minimum share of quotations that are followed by an answer. The last quotation may lack one."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from palazzo.errors import SourceUnreadable
 from palazzo.sources.formats.jsonl_rows import JsonObject
+from palazzo.text.lazy_patterns import make_regex
 
 _DECODER = json.JSONDecoder(strict=False)
-_GAP = re.compile(r"[ \t\r\n\x00]*")
-_ENVELOPE = re.compile(r'\{\s*"conversations"\s*:\s*')
+_GAP = make_regex(r"[ \t\r\n\x00]*")
+_ENVELOPE = make_regex(r'\{\s*"conversations"\s*:\s*')
 
 
 def canonical(record: object) -> bytes:

@@ -28,10 +28,11 @@ from palazzo.sources.formats.row_records import objects_in, parse, stamp_of
 from palazzo.sources.formats.slack_messages import KIND, People, content_of
 from palazzo.sources.formats.source_times import moment
 from palazzo.sources.formats.whole_files import read_file
+from palazzo.text.lazy_patterns import make_regex
 
 _PEOPLE = ("users.json", "org_users.json")
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
-_MESSAGES = re.compile(
+_MESSAGES = make_regex(
     rb'\s*\[\s*\{(?=[^{}]*"type"\s*:\s*"message")(?=[^{}]*"text"\s*:)[^{}]*"ts"\s*:\s*"\d{9,10}\.\d+"'
 )
 """The beginning of a file of one day. Outside an export there is no list of people, so they are named by their ids."""

@@ -19,6 +19,7 @@ from palazzo.sources.formats.block_text import Composer
 from palazzo.sources.formats.jsonl_rows import JsonObject, string
 from palazzo.sources.formats.row_records import objects_in
 from palazzo.sources.formats.source_times import moment
+from palazzo.text.lazy_patterns import make_regex
 
 KIND = "slack"
 
@@ -35,8 +36,8 @@ _INTERNAL_SUBTYPES = _words(
     """
 )
 _ANNOUNCEMENTS = _words("channel_topic channel_purpose channel_name group_topic group_purpose group_name")
-_TS = re.compile(r"(\d{1,12})\.(\d{1,6})")
-_MARKUP = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
+_TS = make_regex(r"(\d{1,12})\.(\d{1,6})")
+_MARKUP = make_regex(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from palazzo.model import Micros, Role
 from palazzo.sources.formats.marked_lines import Line
 from palazzo.sources.formats.source_times import moment
+from palazzo.text.lazy_patterns import make_regex
 
 _NAMES: tuple[tuple[Role, str], ...] = (
     ("user", "user human me you användare jag benutzer utilisateur usuario utente usuário gebruiker"),
@@ -30,7 +31,7 @@ _TIME = r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?Z?"
 _TIME_SUFFIX = rf"(?:[ \t]*[(\[](?P<after>{_TIME}|[^()\[\]\n]{{1,40}})[)\]])?"
 _TIME_PREFIX = rf"(?:\[(?P<before>{_TIME})\][ \t]+)?"
 _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (form, re.compile(pattern, re.IGNORECASE))
+    (form, make_regex(pattern, re.IGNORECASE))
     for form, pattern in (
         ("heading", rf"(?P<level>#{{1,6}})[ \t]+(?:\W{{1,4}}[ \t]+)?{_NAME}{_TIME_SUFFIX}[ \t]*:?[ \t]*$"),
         ("bold", rf"{_TIME_PREFIX}(?P<level>\*\*|__){_NAME}{_TIME_SUFFIX}:?(?:\*\*|__)(?P<colon>:?)[ \t]*(?=\S|$)"),
@@ -38,16 +39,16 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("colon", rf"{_TIME_PREFIX}(?P<level>){_NAME}{_TIME_SUFFIX}[ \t]?[:：](?:[ \t]|$)[ \t]*"),
     )
 )
-_SESSION = re.compile(
+_SESSION = make_regex(
     r"(?:#{1,3}[ \t]+|[=*~]{3,}[ \t]*|-{3,}[ \t]*)(?:session|conversation|chat|transcript)\b[^\n]{0,120}$",
     re.IGNORECASE,
 )
-_ABOVE = re.compile(
+_ABOVE = make_regex(
     r"[ \t]*(?:|#{1,6}[ \t].*|[-=*_~]{3,}|[-=*~]{3,}.{0,120}[-=*~]{3,}"
     r"|(?:[-*][ \t]+)?(?:\*\*|__)?[\w \t/-]{1,30}(?:\*\*|__)?[ \t]*:(?:\*\*|__)?[ \t]*\S.{0,200}"
     rf"|{_TIME}|\d{{4}}-\d{{2}}-\d{{2}})[ \t]*"
 )
-_HEADING = re.compile(r"(#{1,6})[ \t]")
+_HEADING = make_regex(r"(#{1,6})[ \t]")
 _MOST_ABOVE = 15
 """Maximum number of lines above the first turn: a title, a date, a few fields."""
 _LEAST_TURNS, _LEAST_STATED = 3, 2

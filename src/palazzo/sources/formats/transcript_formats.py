@@ -1,32 +1,29 @@
-"""Transcript formats: the feeders that read transcripts, in the order in which they are tried. Add new formats here."""
+"""Transcript formats: the readers of conversations, in the order in which they are tried.
+
+Those of hosts come from the hosts' own folders, by name: a host's reader imports the protocols and the parts of this
+package, which therefore cannot import it. Readers of exports and of plain text are listed here.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from palazzo.sources.formats import Collection, Feeder
-from palazzo.sources.formats.aider import Aider
 from palazzo.sources.formats.chat_messages import ChatMessages
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
-from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
-from palazzo.sources.formats.codex_cold import CodexCold
-from palazzo.sources.formats.codex_rollouts import Codex
-from palazzo.sources.formats.continue_dev import ContinueDev
-from palazzo.sources.formats.copilot_events import Copilot
-from palazzo.sources.formats.cursor_database import Cursor
 from palazzo.sources.formats.diary_files import DiaryFiles
-from palazzo.sources.formats.gemini_recordings import Gemini
-from palazzo.sources.formats.opencode_database import Opencode
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
-from palazzo.sources.formats.pi_sessions import Pi
 from palazzo.sources.formats.plain_text import PlainText
 from palazzo.sources.formats.quoted_turns import QuotedTurns
 from palazzo.sources.formats.slack import Slack
 
-TRANSCRIPTS: tuple[Feeder, ...] = (ClaudeCode(), Codex(), Pi(), Gemini(), Copilot())
+_HOSTS = import_module("palazzo.hosts.host_registry")
+
+TRANSCRIPTS: tuple[Feeder, ...] = _HOSTS.feeders()
 
 COLLECTIONS: tuple[Collection, ...] = (
-    *(CodexCold(), Cursor(), Opencode(), OpencodeStorage(), ClaudeAI(), ChatGPT(), Slack(), ContinueDev()),
-    *(Aider(), PlainText(), DiaryFiles()),
+    *_HOSTS.collections(),
+    *(ClaudeAI(), ChatGPT(), Slack(), PlainText(), DiaryFiles()),
 )
 """Readers of files and directories that contain many conversations; the most specific readers are tried first."""
 

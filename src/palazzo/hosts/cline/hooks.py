@@ -1,0 +1,86 @@
+"""Cline's hooks, from the source code of version 4.1.13 (cline/cline, 2026-08-22); the program was not run.
+
+The editor extension (`apps/vscode/src/core/hooks`, `src/sdk/hooks-adapter.ts`) and the command-line program
+(`sdk/packages/core/src/hooks`) send the same objects for a prompt and a tool. They differ in where the last answer is.
+Of what a hook returns, version 4 puts before the model only the `contextModification` of hooks for tools (pull requests
+13297 and 13298); version 3 also took that of a prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from palazzo.hosts import adapter
+from palazzo.hosts.adapter import Answer, Payload
+from palazzo.injection.hook_events import Event, HookEvent, Reaction, ToolUse
+
+_NAMES: dict[str, Event] = {
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "pre-tool",
+    "PostToolUse": "post-tool",
+    "TaskComplete": "stop",
+}
+_INJECTS: frozenset[Event] = frozenset(["pre-tool", "post-tool"])
+_WRAPPED = re.compile(r"<user_input\b[^>]*>(.*?)</user_input>", re.DOTALL)
+"""How version 4 marks a person's words in a message that has others too."""
+
+
+class Cline:
+    """The adapter for Cline."""
+
+    name = "cline"
+    events: Mapping[str, Event] = _NAMES | {event: event for event in _NAMES.values()}
+    shows: frozenset[Event] = frozenset()
+    holds_back = False
+
+    def read(self, event: Event, payload: Payload) -> HookEvent | None:
+        """Return what happened."""
+        used = _tool(adapter.mapping(payload, "postToolUse", "preToolUse"))
+        roots = payload.get("workspaceRoots")
+        task = adapter.mapping(adapter.mapping(payload, "taskComplete"), "taskMetadata")
+        return HookEvent(
+            host=self.name,
+            event="tool-failure" if event == "post-tool" and used is not None and used.error else event,
+            session=adapter.text(payload, "taskId"),
+            cwd=roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else "",
+            prompt=_prompt(adapter.text(adapter.mapping(payload, "userPromptSubmit"), "prompt")),
+            tool=used,
+            agent=adapter.text(payload, "agent_id") if adapter.text(payload, "parent_agent_id") else "",
+            last_message=adapter.text(task, "result") or adapter.text(adapter.mapping(payload, "turn"), "outputText"),
+        )
+
+    def write(self, event: Event, reaction: Reaction) -> Answer:
+        """Return the answer."""
+        return {"contextModification": reaction.inject} if reaction.inject and event in _INJECTS else {}
+
+
+def _prompt(text: str) -> str:
+    """Return a person's own words of a message."""
+    return "\n\n".join(_WRAPPED.findall(text)) or text
+
+
+def _tool(payload: Payload) -> ToolUse | None:
+    name = adapter.text(payload, "toolName")
+    if not name:
+        return None
+    output = adapter.text(payload, "result")
+    error = output if payload.get("success") is False else ""
+    return ToolUse(name, adapter.kind(name), _arguments(adapter.mapping(payload, "parameters")), output, error)
+
+
+def _arguments(parameters: Payload) -> dict[str, Any]:
+    """Return a tool's arguments, all of them texts; several commands are one command line."""
+    arguments = dict(parameters)
+    try:
+        commands = json.loads(adapter.text(parameters, "commands") or "null")
+    except (ValueError, RecursionError):
+        commands = None
+    if isinstance(commands, list) and all(isinstance(command, str) for command in commands):
+        arguments["command"] = "\n".join(commands)
+    return arguments
+
+
+ADAPTER = Cline()

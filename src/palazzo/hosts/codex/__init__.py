@@ -1,0 +1,1 @@
+"""Codex, OpenAI's coding agent for the terminal."""

@@ -1,0 +1,14 @@
+"""What Palazzo knows of Continue, from its source code."""
+
+from __future__ import annotations
+
+from palazzo.hosts.host_descriptor import Host, Location
+
+HOST = Host(
+    name="continue",
+    title="Continue",
+    kinds=("continue",),
+    directories=(Location("CONTINUE_GLOBAL_DIR", ".continue"),),
+    histories=(Location("CONTINUE_GLOBAL_DIR", ".continue", ("sessions",)),),
+    evidence="source code",
+)

@@ -1,0 +1,1 @@
+"""Copilot CLI, GitHub's coding agent for the terminal."""

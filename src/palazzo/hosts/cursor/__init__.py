@@ -1,0 +1,1 @@
+"""Cursor, an editor with agents."""

@@ -1,0 +1,1 @@
+"""Gemini CLI, Google's coding agent for the terminal."""

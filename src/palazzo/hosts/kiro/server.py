@@ -1,0 +1,13 @@
+"""Kiro's settings for an MCP server."""
+
+from __future__ import annotations
+
+from palazzo.hosts.json_servers import JsonServers
+from palazzo.hosts.server_settings import ServerSettings
+
+SERVERS = JsonServers()
+SERVER = ServerSettings(
+    file="~/.kiro/settings/mcp.json, or .kiro/settings/mcp.json in a project",
+    has_shell=False,
+    form=SERVERS.form,
+)

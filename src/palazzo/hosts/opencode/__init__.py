@@ -1,0 +1,1 @@
+"""opencode, a coding agent for the terminal with plugins."""

@@ -1,0 +1,1 @@
+"""pi, a coding agent for the terminal with extensions."""

@@ -1,0 +1,13 @@
+"""Qwen Code's settings for an MCP server."""
+
+from __future__ import annotations
+
+from palazzo.hosts.json_servers import JsonServers
+from palazzo.hosts.server_settings import ServerSettings
+
+SERVERS = JsonServers(has_comments=True)
+SERVER = ServerSettings(
+    file="~/.qwen/settings.json, or .qwen/settings.json in a project",
+    has_shell=True,
+    form=SERVERS.form,
+)
