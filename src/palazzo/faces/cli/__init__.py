@@ -1,11 +1,12 @@
-"""The command line. Typer and Rich are used in this package only, and both are imported as late as possible.
+"""The command line. It imports Rich as late as possible.
 
-`app` makes commands of the registry's operations; `runner` runs one and turns its result or error into output and an
-exit code. The output of each feature is defined in its `view` module.
+`argument_parser` reads a line into a request of one of the registry's operations; `runner` runs it and turns its result
+or error into output and an exit code. The output of each feature is defined in its `view` module.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -33,6 +34,12 @@ def main(arguments: list[str] | None = None) -> int:
         request = launcher.parse_options(argv)
         if request is not None:
             return launcher.run(request)  # a relay has no use for the rest, and runs for hours
+    if argv[:1] == ["mine"]:
+        from palazzo.client import unchanged_run
+
+        code = unchanged_run.run(argv, os.environ)
+        if code is not None:
+            return code  # nothing is new
     if argv[:1] == ["__complete"]:
         from palazzo.faces.cli import completion_values
 
@@ -42,11 +49,6 @@ def main(arguments: list[str] | None = None) -> int:
 
         if fast_help.show(argv):
             return 0
-    from palazzo.faces.cli import fast_arguments
-
-    plain = fast_arguments.parse_command_line(argv)
-    if plain is not None:
-        return fast_arguments.run(*plain)
     from palazzo.faces.cli.app import run
 
     return run(argv)

@@ -23,14 +23,21 @@ LOCAL_COMMANDS = {
     "statusline": "palazzo.faces.cli.status_line_help",
     "completion": "palazzo.faces.cli.completion_command",
     "help": "palazzo.faces.cli.help_command",
+    "team serve": "palazzo.faces.cli.team_serve_command",
+    "team invite": "palazzo.faces.cli.team_invite_command",
+    "team doctor": "palazzo.faces.cli.team_doctor_command",
+    "team purge": "palazzo.faces.cli.team_purge_command",
 }
-"""Commands that are not operations but serve them. Each module defines `COMMAND`."""
+"""Commands that are not operations but serve them, by their words. Each module defines `COMMAND`."""
 
 
 def command_names(above: Sequence[str] = ()) -> list[str]:
     """Return the names of all commands, or of the subcommands of the group `above`, in the registry's order."""
     depth = len(above)
-    names = [*map(registry.split_command_name, registry.MODULES), *((name,) for name in LOCAL_COMMANDS)]
+    names: list[tuple[str, ...]] = [
+        *map(registry.split_command_name, registry.FEATURES),
+        *(tuple(name.split()) for name in LOCAL_COMMANDS),
+    ]
     return list(dict.fromkeys(words[depth] for words in names if words[:depth] == tuple(above)))
 
 
@@ -54,8 +61,8 @@ def module_of(words: Sequence[str]) -> str | None:
     typed = full_words(words)
     name = _operation_of(typed)
     if name is not None:
-        return registry.MODULES[name]
-    return LOCAL_COMMANDS.get(typed[0]) if len(typed) == 1 else None
+        return registry.contract_of(name)
+    return LOCAL_COMMANDS.get(" ".join(typed))
 
 
 def load_command(words: Sequence[str]) -> Operation[Any, Any] | LocalCommand | None:
@@ -64,14 +71,15 @@ def load_command(words: Sequence[str]) -> Operation[Any, Any] | LocalCommand | N
     name = _operation_of(typed)
     if name is not None:
         return registry.operation(name)
-    if len(typed) == 1 and typed[0] in LOCAL_COMMANDS:
-        command: LocalCommand = importlib.import_module(LOCAL_COMMANDS[typed[0]]).COMMAND
-        return command
-    return None
+    module = LOCAL_COMMANDS.get(" ".join(typed))
+    if module is None:
+        return None
+    command: LocalCommand = importlib.import_module(module).COMMAND
+    return command
 
 
 def _operation_of(words: tuple[str, ...]) -> str | None:
-    return next((name for name in registry.MODULES if registry.split_command_name(name) == words), None)
+    return next((name for name in registry.FEATURES if registry.split_command_name(name) == words), None)
 
 
 def unknown_command(words: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from palazzo.faces.cli.local_command import LocalCommand
-    from palazzo.operations.operation import Operation, RequestField
+    from palazzo.operations.operation import FieldDescription, Operation
 
 _FILE_WORDS = frozenset(["PATH", "FILE", "DIR"])
 """Words in the placeholder of a value that is a file."""
@@ -100,9 +100,9 @@ def _write(file: Path, document: Mapping[str, Any]) -> None:
 
 
 def _rows(command: Operation[Any, Any] | LocalCommand) -> list[Mapping[str, Any]]:
-    from palazzo.operations.operation import request_fields
+    from palazzo.operations.operation import describe_fields
 
-    rows = [_row(field) for field in request_fields(command.request) if not field.about.hidden]
+    rows = [_row(field) for field in describe_fields(command.request) if not field.about.hidden]
     asks = getattr(command, "destructive", False) or getattr(command, "asks", None) is not None
     if asks and all(row["option"] != "--yes" for row in rows):
         yes = {"name": "yes", "option": "--yes", "help": "", "spellings": ["--yes", "-y"], "values": []}
@@ -110,7 +110,7 @@ def _rows(command: Operation[Any, Any] | LocalCommand) -> list[Mapping[str, Any]
     return rows
 
 
-def _row(field: RequestField) -> Mapping[str, Any]:
+def _row(field: FieldDescription) -> Mapping[str, Any]:
     words = "".join(letter if letter.isalpha() else " " for letter in field.placeholder).split()
     return {
         "name": field.name,

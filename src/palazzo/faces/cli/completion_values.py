@@ -131,7 +131,7 @@ def _values_of(field: CompletedField, previous: Sequence[str], begun: str) -> li
 def _place_names(kind: str, previous: Sequence[str]) -> list[str]:
     import os
 
-    from palazzo.client.place_completion import place_names
+    from palazzo.operations.place_completion import place_names
 
     palace = previous[previous.index("--palace") + 1] if "--palace" in previous[:-1] else None
     return [name for name in place_names(kind, palace, os.environ) if _is_safe(name)]

@@ -133,9 +133,10 @@ def _without_values(arguments: Sequence[str]) -> list[str]:
     """Return the command and the names of its options; everything else may be user text."""
     from palazzo.faces.cli.command_table import LOCAL_COMMANDS
     from palazzo.operations.command_groups import ALIASES
-    from palazzo.operations.registry import MODULES, split_command_name
+    from palazzo.operations.registry import FEATURES, split_command_name
 
-    commands = {*LOCAL_COMMANDS, *ALIASES, *(word for name in MODULES for word in split_command_name(name))}
+    local_words = (word for name in LOCAL_COMMANDS for word in name.split())
+    commands = {*local_words, *ALIASES, *(word for name in FEATURES for word in split_command_name(name))}
     return [
         argument.split("=")[0] if argument.startswith("--") else argument if argument in commands else "…"
         for argument in arguments

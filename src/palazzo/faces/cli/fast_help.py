@@ -1,4 +1,4 @@
-"""Fast help: shows the help of a plain line without Typer, which takes longer to import than the help to write."""
+"""Fast help: shows the help of a plain line without the rest of the program, which takes longer to import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def show(arguments: Sequence[str]) -> bool:
-    """Show the help that `help COMMAND` or `COMMAND --help` asks for; return False for a line that Typer must read."""
+    """Show the help that `help COMMAND` or `COMMAND --help` asks for; return False for another line."""
     words = arguments[1:] if arguments[0] == "help" else arguments[:-1]
     if any(not word or word.startswith("-") for word in words):
         return False

@@ -1,6 +1,6 @@
 """Help pages: of the program, of a group of commands, and of a command.
 
-The page of the program imports no operation, and none imports Typer or Rich: help is there at once.
+The page of the program imports no operation, and none imports Rich: help is there at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from palazzo.faces.cli.local_command import LocalCommand
-    from palazzo.operations.operation import Operation, RequestField
+    from palazzo.operations.operation import FieldDescription, Operation
 
 ABOUT = "A memory for coding agents, on your own machine: exact words, found again in milliseconds."
 _PALACE_HELP = "Use this palace instead of the configured one."
@@ -154,13 +154,13 @@ def first_sentence(text: str) -> str:
     return sentence.split(": ")[0].split("; ")[0]
 
 
-def _visible_fields(command: Operation[Any, Any] | LocalCommand) -> Iterator[RequestField]:
-    from palazzo.operations.operation import request_fields
+def _visible_fields(command: Operation[Any, Any] | LocalCommand) -> Iterator[FieldDescription]:
+    from palazzo.operations.operation import describe_fields
 
-    return (field for field in request_fields(command.request) if not field.about.hidden)
+    return (field for field in describe_fields(command.request) if not field.about.hidden)
 
 
-def _argument(field: RequestField) -> str:
+def _argument(field: FieldDescription) -> str:
     name = f"{field.placeholder}..." if field.is_repeatable else field.placeholder
     return name if field.is_required else f"[{name}]"
 
@@ -182,7 +182,7 @@ def _options(command: Operation[Any, Any] | LocalCommand) -> Iterator[tuple[str,
         yield "-y, --yes", _YES_HELP
 
 
-def _description(field: RequestField) -> str:
+def _description(field: FieldDescription) -> str:
     """Return a field's help, its choices, unless the help lists them, and its default."""
     text = field.help
     if not all(choice in text for choice in field.choices):

@@ -19,7 +19,8 @@ from palazzo.operations.operation import About
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from palazzo.faces.mcp.client_configs import Host
+    from palazzo.hosts.host_descriptor import Host
+    from palazzo.hosts.server_settings import ServerSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,27 +104,28 @@ def _serve_http(address: str | None, request: launcher.RelayOptions) -> int:
 
 def _entry(name: str, request: launcher.RelayOptions) -> _Entry:
     """Return the settings for a host that starts this program."""
-    host = _host(name)
-    program, *words = [*_program(host.has_shell), *_arguments(request)]
-    command = host.command.format(shlex.join([program, *words])) if host.command else ""
-    return _Entry(name, host.file, host.form(program, words), f"Or: {command}" if command else "")
+    _, settings = _host(name)
+    program, *words = [*_program(settings.has_shell), *_arguments(request)]
+    command = settings.command.format(shlex.join([program, *words])) if settings.command else ""
+    return _Entry(name, settings.file, settings.form(program, words), f"Or: {command}" if command else "")
 
 
 def _http_entry(name: str, address: str | None) -> _Entry:
     """Return the settings for a client of the HTTP server, without the token, and how the client gets the token."""
-    from palazzo.faces.mcp.client_configs import HOSTS
+    from palazzo.faces.http.http_socket import DEFAULT, host_and_port, url_of
     from palazzo.faces.mcp.http_guard import PATH
-    from palazzo.faces.mcp.http_socket import DEFAULT, host_and_port, url_of
+    from palazzo.hosts import host_registry
 
-    host = _host(name)
-    if host.http is None:
-        usable_hosts = [host_name for host_name, candidate in HOSTS.items() if candidate.http is not None]
+    host, settings = _host(name)
+    if settings.http is None:
+        known = host_registry.server_settings()
+        usable_hosts = [usable for usable, (_, candidate) in known.items() if candidate.http is not None]
         raise UsageError(
             f"Palazzo has no HTTP server settings for {host.title}; it has them for: {', '.join(usable_hosts)}."
         )
     url = url_of(*host_and_port(address or DEFAULT)) + PATH.decode()
-    login = f"{host.login_hint} Create one with 'palazzo token add NAME --scope write'."
-    return _Entry(name, host.file, host.http(url), login)
+    login = f"{settings.login_hint} Create one with 'palazzo token add NAME --scope write'."
+    return _Entry(name, settings.file, settings.http(url), login)
 
 
 def _print_entry(entry: _Entry, common: Common) -> None:
@@ -140,12 +142,13 @@ def _print_entry(entry: _Entry, common: Common) -> None:
         print(entry.next, file=sys.stderr)
 
 
-def _host(name: str) -> Host:
-    from palazzo.faces.mcp.client_configs import HOSTS
+def _host(name: str) -> tuple[Host, ServerSettings]:
+    from palazzo.hosts.host_registry import server_settings
 
-    if name not in HOSTS:
-        raise UsageError(f"Unknown host '{name}'; known hosts: {', '.join(HOSTS)}.")
-    return HOSTS[name]
+    known = server_settings()
+    if name not in known:
+        raise UsageError(f"Unknown host '{name}'; known hosts: {', '.join(known)}.")
+    return known[name]
 
 
 def _program(has_shell: bool) -> list[str]:

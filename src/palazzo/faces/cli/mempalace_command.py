@@ -70,6 +70,20 @@ _OPTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "hook": {"--hook": ("--hook", "HOOK"), "--harness": ("--harness", "HOST")},
     "instructions": {},
     "mcp": {"--transport": ("", "stdio"), **_BACKEND},
+    "sync": {
+        **_WING,
+        "--root": ("--root", "DIR"),
+        "--dry-run": ("--dry-run", ""),
+        "--apply": ("--apply", ""),
+        **_ROUTING,
+    },
+    "rules": {
+        "--host": ("--host", "NAME"),
+        "--harness": ("--harness", "NAME"),
+        "--project": ("--project", "NAME"),
+        "--mcp": ("--mcp", "full|light"),
+    },
+    "audit": {"--json": ("--json", ""), "--quiet": ("", "")},
     "split": {"--output-dir": ("", "DIR"), "--dry-run": ("", ""), "--min-sessions": ("", "N")},
 }
 _USAGE = {
@@ -83,8 +97,18 @@ _USAGE = {
     "hook": ("run", "Answer a hook of an agent: JSON on standard input and output."),
     "instructions": ("NAME", "Print instructions for an agent on using the memory."),
     "mcp": ("", "Serve the tools of MemPalace on standard input and output."),
+    "sync": ("[DIR]", "List documents that are gone; --apply hides them from search."),
+    "audit": ("", "Look for problems in what the palace contains."),
+    "rules": ("", "Print rules for agents that share this memory."),
     "split": ("DIR", "Do nothing: mine reads files that hold several sessions."),
 }
+_EXCHANGE = {
+    "logstream": "Append, list, await and acknowledge events between agents.",
+    "task": "Request a task from another agent.",
+    "artifact": "Store and print exact texts for other agents.",
+}
+"""Verbs with actions of their own: `mempalace_exchange` runs them."""
+_EXCHANGE_WRITES = ("append", "ack", "create", "put")
 _COMMON = "[--palace DIR] [--read-only]"
 _MODES = {"projects": "auto", "convos": "convos", "extract": "docs"}
 _EVENTS = {"precompact": "pre-compact", "sessionstart": "session-start", "sessionend": "session-end"}
@@ -119,11 +143,15 @@ class WriteForbidden(Exception):
 def main(arguments: list[str]) -> int:
     """Carry out one command line of MemPalace."""
     if not arguments or arguments[0] in ("--help", "-h", "help"):
-        print(_HELP.format(verbs="\n".join(f"  {verb:14}{summary}" for verb, (_, summary) in _USAGE.items())))
+        summaries = {**{verb: summary for verb, (_, summary) in _USAGE.items()}, **_EXCHANGE}
+        print(_HELP.format(verbs="\n".join(f"  {verb:14}{summary}" for verb, summary in summaries.items())))
         return 0
     if arguments == ["tools"]:
         _become(["-m", "palazzo.faces.mcp.profiles.mempalace"])
     try:
+        exchange = exchange_words(arguments)
+        if exchange:
+            _become(["-m", "palazzo.faces.cli.mempalace_exchange", *exchange])
         if {"--help", "-h"} & set(arguments[: arguments.index("--")] if "--" in arguments else arguments):
             print(_help_of(arguments))
             return 0
@@ -134,10 +162,26 @@ def main(arguments: list[str]) -> int:
     except WriteForbidden as error:
         _remark(str(error))
         return 1
+    if words[:1] == ["rules"]:
+        _become(["-m", "palazzo.faces.cli.mempalace_rules", *words[1:]])
     if words:
         os.environ.setdefault("PALAZZO_PROFILE", "mempalace")  # hooks then name the tools as MemPalace does
         _become(["-m", "palazzo.faces.cli.mempalace_layout", *words] if words[0] in _LAYOUT_VERBS else words)
     return 0
+
+
+def exchange_words(arguments: list[str]) -> list[str]:
+    """Return the arguments for `mempalace_exchange`; none if the verb is another. Raises WriteForbidden."""
+    common: dict[str, str] = {}
+    words = [*arguments]
+    while words and words[0].startswith("--"):
+        option, is_joined, value = words.pop(0).partition("=")
+        common[option] = value if is_joined or option != "--palace" or not words else words.pop(0)
+    if not words or words[0] not in _EXCHANGE or not common.keys() <= {"--palace", "--read-only"}:
+        return []
+    if "--read-only" in common and words[1:2] and words[1] in _EXCHANGE_WRITES:
+        raise WriteForbidden(f"'{words[0]} {words[1]}' writes, which --read-only forbids. Leave out --read-only.")
+    return [words[0], *_palace_option(common, remarks=True), *words[1:]]
 
 
 def translate(arguments: list[str]) -> list[str]:
@@ -147,7 +191,7 @@ def translate(arguments: list[str]) -> list[str]:
         print(f"MemPalace {VERSION}")
         return []
     palace = _palace_option(common, remarks=verb not in _BARE)
-    if "--read-only" in common and verb in _WRITES and ("--dry-run", "") not in options:
+    if "--read-only" in common and _writes(verb, options):
         if verb != "hook":
             raise WriteForbidden(f"'{verb}' writes, which --read-only forbids. Leave out --read-only.")
         _remark("the hook records nothing, because --read-only forbids it.")
@@ -161,15 +205,26 @@ def translate(arguments: list[str]) -> list[str]:
     if verb == "split":
         _remark("there is nothing to split: mine reads files that hold several sessions.")
         return []
+    if verb == "rules":
+        return ["rules", *_agent_name(dict(options))]
     if verb == "instructions":
         return ["instructions", *operands, "--profile", "mempalace"]
     if verb == "search":
         _check_search(operands, options)
+    if verb == "sync":
+        operands, options = _translate_sync(operands, options)
+        verb = "sync-sources"
     if verb in ("mine", "sweep"):
         operands, options = _translate_mine(verb, operands, options)
         verb = "mine"
     words = [word for name, value in options for word in _option_words(name, value)]
     return [verb, *palace, *words, *(["--", *operands] if operands else [])]
+
+
+def _writes(verb: str, options: list[tuple[str, str]]) -> bool:
+    if verb == "sync":
+        return ("--apply", "") in options
+    return verb in _WRITES and ("--dry-run", "") not in options
 
 
 def _translate_hook(operands: list[str], options: Mapping[str, str]) -> list[str]:
@@ -179,11 +234,33 @@ def _translate_hook(operands: list[str], options: Mapping[str, str]) -> list[str
     return ["hook", options["--harness"], _EVENTS.get(event, event)]
 
 
+def _agent_name(options: Mapping[str, str]) -> list[str]:
+    """Return the three parts of an agent's name."""
+    names = ("--host", "--harness", "--project")
+    missing = next((name for name in names if name not in options), None)
+    if missing is not None:
+        raise CommandLineError(f"rules needs {missing} NAME.")
+    if options.get("--mcp", "full") != "full":
+        raise CommandLineError("--mcp light is not here: this server has the full tools only.")
+    return [options[name] for name in names]
+
+
 def _check_search(operands: list[str], options: list[tuple[str, str]]) -> None:
     if not "".join(operands).strip():
         raise CommandLineError("say what to search for: mempalace search QUERY.")
     if not all(value.isdecimal() for name, value in options if name == "--limit"):
         raise CommandLineError("--results needs a number: 1 or more.")
+
+
+def _translate_sync(operands: list[str], options: list[tuple[str, str]]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the path and options of Palazzo's `sync-sources`, which only lists unless --apply is given."""
+    roots = [*operands, *(value for name, value in options if name == "--root")]
+    options = [(name, value) for name, value in options if name not in ("--root", "--dry-run")]
+    if len(roots) > 1:
+        raise CommandLineError("sync takes one directory; run it once for each.")
+    if ("--apply", "") in options and not roots and "--wing" not in dict(options):
+        raise CommandLineError("--apply needs a directory or --wing.")
+    return roots, options
 
 
 def _translate_mine(
@@ -254,7 +331,7 @@ def _parse(arguments: list[str]) -> tuple[str, list[str], list[tuple[str, str]],
 
 def _check_verb(word: str) -> str:
     if word not in _OPTIONS:
-        raise CommandLineError(f"there is no '{word}'; there are: {', '.join(_OPTIONS)}.")
+        raise CommandLineError(f"there is no '{word}'; there are: {', '.join((*_OPTIONS, *_EXCHANGE))}.")
     return word
 
 

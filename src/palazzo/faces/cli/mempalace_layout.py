@@ -9,19 +9,23 @@ hit. Any other error prints its sentence on standard error and ends with the exi
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from palazzo.errors import NoSuchPlace, PalaceMissing, PalazzoError
 from palazzo.faces.cli import error_messages, runner
 from palazzo.faces.cli.service_client import carried_out
-from palazzo.features.search.hits import HitView
-from palazzo.features.search.search import SearchRequest, SearchResult
-from palazzo.features.upkeep.status import StatusRequest, StatusResult
-from palazzo.features.wakeup.wake_up import WakeUpRequest, WakeUpResult
+from palazzo.faces.mcp.profiles.mempalace.mempalace_search_layout import render_results
+from palazzo.features.search.contract import SearchRequest, SearchResult
+from palazzo.features.upkeep.contract import StatusRequest, StatusResult
+from palazzo.features.wakeup.contract import WakeUpRequest, WakeUpResult
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
+from palazzo.security.fences import fence_text
+from palazzo.security.note_taint import is_agents
+from palazzo.text.visible import visible
 
 _NO_MEMORIES = "No palace found. Run: mempalace mine <dir>"
 _NO_PALACE = "\n  No palace found at {path}\n  Run: mempalace init <dir> then mempalace mine <dir>"
@@ -71,12 +75,6 @@ def _notice(sentence: str) -> None:
 
 def _write(text: str) -> None:
     """Print a text, inside the fence if an agent reads the output in its shell."""
-    import os
-
-    from palazzo.security.fences import fence_text
-    from palazzo.security.note_taint import is_agents
-    from palazzo.text.visible import visible
-
     if sys.stdout.isatty():
         text = visible(text)
     elif is_agents(os.environ):
@@ -91,52 +89,23 @@ def _write(text: str) -> None:
 def _render_search(options: argparse.Namespace, context: Context) -> str:
     query = " ".join(options.query)
     request = SearchRequest(
-        query, wing=options.wing, room=options.room, since=options.since, until=options.until, limit=options.limit
+        query,
+        wing=options.wing,
+        room=options.room,
+        since=options.since,
+        until=options.until,
+        limit=options.limit,
+        reasoning=False,  # its layout has no label for it
     )
     try:
         result: SearchResult = carried_out(operation("search"), request, context)
     except NoSuchPlace as error:
         _notice(str(error))
-        return _render_no_hits(query)
+        return render_results(query, {}, ())
     if result.note:
         _notice(result.note)
-    if not result.hits:
-        return _render_no_hits(query)
-    hits = (_render_hit(number, hit) for number, hit in enumerate(result.hits, start=1))
-    return "\n".join((_render_heading(query, options), *hits, ""))
-
-
-def _render_no_hits(query: str) -> str:
-    return f'\n  No results found for: "{query}"'
-
-
-def _render_heading(query: str, options: argparse.Namespace) -> str:
-    filters = (("Wing", options.wing), ("Room", options.room), ("Since", options.since), ("Before", options.until))
-    lines = [f'  Results for: "{query}"', *(f"  {name}: {value}" for name, value in filters if value)]
-    return "\n".join(("", "=" * 60, *lines, "=" * 60, ""))
-
-
-def _render_hit(number: int, hit: HitView) -> str:
-    text = "\n".join(f"      {line}" for line in hit.text.strip().split("\n"))
-    place = (
-        f"  [{number}] {hit.wing} / {hit.room}\n      Source: {_file_name(hit)}\n      Match:  {_render_scores(hit)}"
-    )
-    return f"{place}\n\n{text}\n\n  {'-' * 56}"
-
-
-def _render_scores(hit: HitView) -> str:
-    """Return the scores of a hit. A hit that has no vector yet has no cosine, and matches by its words alone."""
-    values: Mapping[str, float] = {reason.name: reason.value for reason in hit.reasons}
-    keyword_score = f"bm25={round(values.get('bm25', 0.0), 3)}"
-    if "vector" not in values:
-        return f"{keyword_score}  (found by its words)"
-    return f"cosine_sim={round(max(values['vector'], 0.0), 3)}  {keyword_score}"
-
-
-def _file_name(hit: HitView) -> str:
-    from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import source_file
-
-    return Path(source_file(hit.source)).name or "?"
+    filters = {"wing": options.wing, "room": options.room, "since": options.since, "before": options.until}
+    return render_results(query, filters, result.hits)
 
 
 # --- status ------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
     """Run `operation` and write its result; return the exit code."""
     from palazzo.faces.cli.progress_bar import ProgressBar
 
-    bar = ProgressBar()
+    bar, began = ProgressBar(), time.time()
 
     def show_event(event: object) -> None:
         bar.close()
@@ -61,7 +62,10 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
                 result = _result(operation, values, context, common, bar)
             bar.close()
             _write(operation, result, common)
+            is_quiet = operation.name == "mine" and result.directories and not context.settings.problems_by_file
         sys.stdout.flush()
+        if is_quiet:
+            _record_unchanged(operation, result, began)
         if operation.name == "resume":
             from palazzo.faces.cli.session_actions import start_host
 
@@ -195,6 +199,15 @@ def _render(operation: Operation[Any, Any], result: Any, to_error: bool = False,
         show(Screen(sys.stderr if to_error else sys.stdout), result)
     else:
         sys.stdout.write(format_text(operation, result, Output.of(sys.stdout)))
+
+
+def _record_unchanged(operation: Operation[Any, Any], result: Any, began: float) -> None:
+    """Let the next run with the same line only compare what this one depended on, and print the same output."""
+    from palazzo.client import unchanged_run
+    from palazzo.features.screen import Output
+
+    text = format_text(operation, replace(result, took_s=0.0), Output.of(sys.stdout))
+    unchanged_run.record(sys.argv[1:], os.environ, result.directories, text, began)
 
 
 def format_text(operation: Operation[Any, Any], result: Any, output: Output) -> str:

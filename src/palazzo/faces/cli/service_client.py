@@ -14,7 +14,7 @@ from palazzo.client import rpc
 from palazzo.errors import PalazzoError, ServiceUnavailable
 from palazzo.operations.context import Progress
 from palazzo.operations.operation import Operation
-from palazzo.operations.rpc_codec import from_wire, to_wire
+from palazzo.operations.serialisation import from_wire, to_wire
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context

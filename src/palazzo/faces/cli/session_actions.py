@@ -12,14 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import PalazzoError
-from palazzo.features.sessions.session_list import MOST, SessionsRequest, SessionsResult
+from palazzo.faces.cli.session_picker import Row, can_pick, pick
+from palazzo.features.sessions.contract import MOST_SESSIONS, SessionsRequest, SessionsResult
+from palazzo.features.sessions.view import session_title
+from palazzo.features.wakeup.digest import read_digest
+from palazzo.features.wakeup.digest_view import HEADINGS
+from palazzo.operations import registry
 from palazzo.security.display_names import plain_name
+from palazzo.text.ages import describe_age
+from palazzo.text.count_phrases import count_noun
 
 if TYPE_CHECKING:
     from palazzo.faces.cli.common_options import Common
-    from palazzo.faces.cli.session_picker import Row
-    from palazzo.features.sessions.session_resumption import Resumption
-    from palazzo.features.upkeep.resume import ResumeResult
+    from palazzo.features.sessions.contract import Resumption
+    from palazzo.features.upkeep.contract import ResumeResult
     from palazzo.operations.context import Context
     from palazzo.operations.operation import Operation
 
@@ -31,7 +37,6 @@ def wants_picker(request: SessionsRequest, common: Common, context: Context) -> 
     """Return whether to let the user choose: requested, or a request without options, and a terminal that can."""
     if common.as_json or not (request.pick or request == SessionsRequest()):
         return False
-    from palazzo.faces.cli.session_picker import can_pick
 
     is_possible = can_pick(context.variables.get("TERM", ""))
     if request.pick and not is_possible:
@@ -41,11 +46,8 @@ def wants_picker(request: SessionsRequest, common: Common, context: Context) -> 
 
 def choose_session(context: Context, request: SessionsRequest) -> tuple[Operation[Any, Any], Any] | None:
     """Let the user choose a session; return the operation to run with it. None if they left, or there is none."""
-    from palazzo.faces.cli.session_picker import pick
-    from palazzo.operations import registry
-
     operation = registry.operation("sessions")
-    result: SessionsResult = operation.run(context, replace(request, limit=MOST))
+    result: SessionsResult = operation.run(context, replace(request, limit=MOST_SESSIONS))
     if not result.sessions:
         return operation, replace(request, pick=False)
     choice = pick(
@@ -58,15 +60,12 @@ def choose_session(context: Context, request: SessionsRequest) -> tuple[Operatio
 
 
 def _rows(result: SessionsResult) -> Sequence[Row]:
-    from palazzo.faces.cli.session_picker import Row
-    from palazzo.features.sessions.view import relative_time, session_title
-
     return [
         Row(
             session.id,
-            f"{relative_time(session.ended_at, result.now):<14}  {plain_name(session.host):<11}  "
+            f"{describe_age(session.ended_at, result.now):<14}  {plain_name(session.host):<11}  "
             f"{plain_name(session.project, 16):<16}  {session_title(session)}",
-            f"{relative_time(session.ended_at, result.now):<12}  {session_title(session)}",
+            f"{describe_age(session.ended_at, result.now):<12}  {session_title(session)}",
             f"{session.title}\n{session.project}\n{session.host}\n{session.branch}\n{session.id}".casefold(),
         )
         for session in result.sessions
@@ -75,18 +74,13 @@ def _rows(result: SessionsResult) -> Sequence[Row]:
 
 def _preview(context: Context, result: SessionsResult, session_id: str) -> Sequence[str]:
     """Return the lines that the picker shows of a session: its details, and the end of its digest."""
-    from palazzo.features.sessions.view import relative_time, session_title
-    from palazzo.features.wakeup.digest import read_digest
-    from palazzo.features.wakeup.digest_view import HEADINGS
-    from palazzo.text.count_phrases import count_noun
-
     session = next(session for session in result.sessions if session.id == session_id)
     facts = [
         plain_name(session.host),
         plain_name(session.project),
         *([f"branch {plain_name(session.branch)}"] if session.branch else []),
         count_noun(session.turns, "turn"),
-        relative_time(session.ended_at, result.now),
+        describe_age(session.ended_at, result.now),
         plain_name(session.short),
         *(["read untrusted content"] if session.trust == "external" else []),
     ]

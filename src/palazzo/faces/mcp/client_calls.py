@@ -16,7 +16,8 @@ class Surroundings:
     """A client's environment: its working directory and variables, and the palace if one was named.
 
     `trust` is the trust of its statements. Like the other fields, it is for the `Context` of every operation. A
-    `read_only` client has only the tools that read.
+    `read_only` client has only the tools that read. A call waits at most `lock_wait` seconds for locks of others, and
+    spends at most `derive_seconds` of processor time on data that is not derived yet.
     """
 
     cwd: Path
@@ -24,6 +25,8 @@ class Surroundings:
     palace: Path | None = None
     trust: Trust = "agent"
     read_only: bool = False
+    lock_wait: float | None = None
+    derive_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

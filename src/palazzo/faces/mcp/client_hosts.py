@@ -6,18 +6,9 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-_HOST_NAMES = (
-    "claude-code",
-    "codex",
-    "opencode",
-    "pi",
-    "copilot",
-    "gemini-cli",
-    "cursor",
-    "windsurf",
-    "zed",
-    "claude-ai",
-)
+from palazzo.hosts import host_registry
+
+_HOST_NAMES = (*(host.client or host.name for host, _ in host_registry.server_settings().values()), "windsurf")
 _EXTENSION_PREFIX = "palazzo-"
 """The prefix by which Palazzo's own extension of a host names itself."""
 _LONGEST = 60

@@ -13,16 +13,16 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from palazzo.errors import UsageError
-from palazzo.faces.mcp import http_log, http_socket
+from palazzo.faces.http import http_socket
+from palazzo.faces.http.http_serving import make_server
+from palazzo.faces.mcp import http_log
 from palazzo.faces.mcp.client_calls import Call, Surroundings
 from palazzo.faces.mcp.handshake import CompleteHandshakes
 from palazzo.faces.mcp.http_guard import LARGEST_BODY, LARGEST_HEAD, PATH, Guard
 from palazzo.faces.mcp.http_names import Authority, Names, authority
-from palazzo.faces.mcp.http_protocol import MOST_CONNECTIONS, HastyProtocol
 from palazzo.faces.mcp.http_quotas import SESSIONS, SessionQuota
 from palazzo.faces.mcp.http_scopes import Scopes, checked_by_scope
 from palazzo.faces.mcp.http_tokens import PalaceTokens
@@ -32,7 +32,7 @@ from palazzo.operations.context import Context
 
 SESSION_IDLE = 30 * 60.0
 """Seconds after which an unused session ends; its client starts another when it next receives 404."""
-_FAREWELL = 2
+_GRACE = 2
 """Seconds that unfinished answers get when the server is stopped."""
 _SIGINT_EXIT_CODE = 130
 
@@ -90,20 +90,11 @@ class HttpServer:
             session_idle_timeout=SESSION_IDLE,
             max_sessions=SESSIONS,
         )
-        config = uvicorn.Config(
+        self._uvicorn = make_server(
             Guard(SessionQuota(CompleteHandshakes(self._manager.handle_request), SESSION_IDLE), names, self._tokens),
-            http=HastyProtocol,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            limit_concurrency=MOST_CONNECTIONS,
-            h11_max_incomplete_event_size=LARGEST_HEAD,
-            timeout_graceful_shutdown=_FAREWELL,
+            largest_head=LARGEST_HEAD,
+            grace=_GRACE,
         )
-        self._uvicorn = uvicorn.Server(config)
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings for the person who starts the server."""

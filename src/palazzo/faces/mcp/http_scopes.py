@@ -19,8 +19,8 @@ from palazzo.errors import PalazzoError, UsageError
 from palazzo.faces.mcp import token_scopes
 from palazzo.faces.mcp.client_calls import Call, OperationCall
 from palazzo.faces.mcp.http_quotas import GRANT_KEY, Grant
-from palazzo.faces.mcp.tool import Tool, request_of
 from palazzo.operations import registry
+from palazzo.operations.agent_tools.tool import Tool, request_of
 from palazzo.store.token_rows import SCOPES, TokenScope
 
 _token_scope: ContextVar[TokenScope] = ContextVar("the scope that the request's token allows")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from palazzo.errors import UsageError
-from palazzo.faces.mcp.tool import Tool
+from palazzo.operations.agent_tools.tool import Tool
 
 MODULES = {
-    "palazzo": "palazzo.faces.mcp.toolsets",
+    "palazzo": "palazzo.faces.mcp.profiles.own_profile",
     "mempalace": "palazzo.faces.mcp.profiles.mempalace",
     "shodh": "palazzo.faces.mcp.profiles.shodh",
 }

@@ -10,10 +10,10 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from palazzo.errors import PalaceMissing
-from palazzo.faces.mcp.tool import Answer, Tool
 from palazzo.faces.mcp.tool_call import Context, ToolCallError, answer, page, whole
-from palazzo.faces.mcp.toolsets.drawer_tools import LIST_DRAWERS
-from palazzo.faces.mcp.toolsets.search_tools import DIARY_READ, READ
+from palazzo.features.diary.tools import DIARY_READ
+from palazzo.features.search.tools import LIST_DRAWERS, READ
+from palazzo.operations.agent_tools.tool import Answer, Tool
 from palazzo.security.fences import escape_tags
 from palazzo.text.count_phrases import count_noun
 
@@ -40,15 +40,15 @@ _KINDS = {
 
 _WINGS = Tool(
     "wings",
-    "wing_list",
     "",
     lambda result, given: Answer({"named": [(row.wing, row.drawers) for row in result.wings]}),
+    operation="wing_list",
 )
 _AGENTS = Tool(
     "agents",
-    "list_agents",
     "",
     lambda result, given: Answer({"named": [(row.name, row.entries) for row in result.agents]}),
+    operation="list_agents",
 )
 """The data source for lists of resources; no client calls these."""
 

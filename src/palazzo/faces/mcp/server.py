@@ -26,8 +26,8 @@ from palazzo.faces.mcp import resources
 from palazzo.faces.mcp.client_calls import Call, Surroundings
 from palazzo.faces.mcp.profile import Profile, check_toolset, profile_called
 from palazzo.faces.mcp.prompts import Prompts
-from palazzo.faces.mcp.tool import Answer, Tool
 from palazzo.faces.mcp.tool_call import ClientConnection, Context, ToolCallError, answer, page, whole
+from palazzo.operations.agent_tools.tool import Answer, Tool
 
 __all__ = ["ClientConnection", "build", "serve"]
 

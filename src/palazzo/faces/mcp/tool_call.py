@@ -15,11 +15,11 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from palazzo.errors import NoSuchPlace, NotFound, PalaceMissing, PalazzoError
+from palazzo.errors import NoSuchPlace, NotFound, PalaceMissing, PalazzoError, UsageError
 from palazzo.faces.mcp.client_calls import Call, OperationCall, OperationCancelled, Surroundings
 from palazzo.faces.mcp.client_hosts import host_of
 from palazzo.faces.mcp.progress_reports import Reports, relay_reports
-from palazzo.faces.mcp.tool import Answer, CallArguments, Tool, request_of
+from palazzo.operations.agent_tools.tool import Answer, CallArguments, Tool, request_of
 from palazzo.operations.empty_palace import read_nothing
 from palazzo.security.call_origin import HOST, SESSION
 from palazzo.security.fences import FENCE, escape_tags, fence_text
@@ -121,10 +121,13 @@ async def _carried_out(context: Context, tool: Tool, call: CallArguments, report
         try:
             results.append(await connection.call(operation_call))
             step.check(results[-1])
-        except NotFound:
-            if step.if_not_found is None:
+        except UsageError as error:
+            if step.if_refused is not None:
+                results.append(step.if_refused(error))
+            elif isinstance(error, NotFound) and step.if_not_found is not None:
+                results.append(step.if_not_found)
+            else:
                 raise
-            results.append(step.if_not_found)
         except PalaceMissing as error:
             if not tool.hints.reads:
                 raise

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from palazzo.faces.mcp.profile import Profile
 from palazzo.faces.mcp.profiles.mempalace import (
+    mempalace_bulk_tools,
     mempalace_diary_tools,
     mempalace_drawer_tools,
+    mempalace_exchange_tools,
     mempalace_facts_tools,
+    mempalace_hallway_tools,
+    mempalace_mine_tool,
     mempalace_place_tools,
 )
-from palazzo.faces.mcp.tool import Tool, tolerant
+from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import failure
 from palazzo.injection.tool_names import NAMES
+from palazzo.operations.agent_tools.tool import Tool, tolerant
 
 INSTRUCTIONS = """\
 This is the machine's long-term memory: the exact words of earlier sessions, documents, notes and facts of all \
@@ -33,10 +38,15 @@ search again with other words, and say so if you find nothing.
 TOOLS = tolerant(
     (
         *mempalace_place_tools.TOOLS,
+        *mempalace_hallway_tools.TOOLS,
         *mempalace_drawer_tools.TOOLS,
+        *mempalace_bulk_tools.TOOLS,
+        *mempalace_mine_tool.TOOLS,
         *mempalace_facts_tools.TOOLS,
         *mempalace_diary_tools.TOOLS,
-    )
+        *mempalace_exchange_tools.TOOLS,
+    ),
+    failure,
 )
 
 

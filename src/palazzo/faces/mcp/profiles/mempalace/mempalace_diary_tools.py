@@ -6,23 +6,19 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
-from palazzo.faces.mcp.profiles.memory_notes import id_of
-from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import (
-    answer_with_notice,
-    document,
-    failure,
-    fit_rows,
-    iso,
-    rest,
+from palazzo.faces.mcp.profiles.client_formats import fit_rows, id_of, iso
+from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import answer_with_notice, document, rest
+from palazzo.features.diary.contract import (
+    CheckpointResult,
+    DiaryReadResult,
+    DiaryWriteResult,
+    DuplicateView,
+    ListAgentsResult,
+    SavedNote,
 )
-from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
-from palazzo.features.diary.checkpoint import CheckpointResult
-from palazzo.features.diary.diary_read import DiaryReadResult
-from palazzo.features.diary.diary_write import DiaryWriteResult
-from palazzo.features.diary.list_agents import ListAgentsResult
-from palazzo.features.upkeep.settings import SettingsResult
-from palazzo.features.upkeep.status import StatusResult
+from palazzo.features.upkeep.contract import SettingsResult, StatusResult
+from palazzo.operations.agent_tools.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
 
 _AGENT = Argument("agent_name", "The agent whose diary it is.", "agent")
 _WING = Argument("wing", "The project's wing. Default: the agent's own wing.", None, TEXT)
@@ -46,6 +42,7 @@ def _answer_write(result: DiaryWriteResult, call: CallArguments) -> Answer:
             "agent": result.agent,
             "topic": result.topic,
             "timestamp": iso(result.timestamp),
+            "chunks": len(result.drawers),
         }
     )
 
@@ -64,7 +61,6 @@ DIARY_WRITE = Tool(
     fields=_project,
     answer=_answer_write,
     output=shape(success=FLAG, entry_id=TEXT, agent=TEXT, topic=TEXT, timestamp=TEXT),
-    failure=failure,
 )
 
 
@@ -73,7 +69,7 @@ def _read(result: DiaryReadResult, call: CallArguments) -> Answer:
         {"date": entry.date, "timestamp": iso(entry.timestamp), "topic": entry.topic, "content": entry.content}
         for entry in result.entries
     ]
-    rows, left_out = fit_rows(entries, "content")
+    rows, left_out = fit_rows(entries)
     return answer_with_notice(
         {
             "agent": result.agent,
@@ -93,7 +89,6 @@ DIARY_READ = Tool(
     fields=_project,
     answer=_read,
     output=shape(agent=TEXT, entries=LIST, total=NUMBER, showing=NUMBER),
-    failure=failure,
 )
 
 
@@ -114,7 +109,6 @@ LIST_AGENTS = Tool(
     description="List the agents that keep a diary.",
     answer=_agents,
     output=shape(agents=LIST),
-    failure=failure,
 )
 
 
@@ -127,32 +121,56 @@ _ITEM = {
 }
 _ENTRY = {
     "type": "object",
-    "properties": dict.fromkeys(("agent_name", "entry", "topic"), TEXT),
-    "required": ["entry"],
+    "properties": dict.fromkeys(("agent_name", "entry", "content", "topic", "wing"), TEXT),
 }
 
 
 def _parts(call: CallArguments) -> Mapping[str, Any]:
-    parts: dict[str, Any] = {"items": call["items"]}
+    by = {"by": call["added_by"]} if call["added_by"] else {}
+    parts: dict[str, Any] = {"items": [{**item, **by} if isinstance(item, dict) else item for item in call["items"]]}
     if call["diary"] is not None:
-        parts["diary"] = {"agent_name": call.host or "agent", **call["diary"]}
+        parts["diary"] = _diary_part(call)
     return {"document": json.dumps(parts, ensure_ascii=False)}
 
 
+def _diary_part(call: CallArguments) -> Mapping[str, Any]:
+    """Return the entry as a part of a checkpoint: a wing other than the agent's own is what the entry is about."""
+    entry = {"agent_name": call.host or "agent", **call["diary"]}
+    content, wing = entry.pop("content", None), entry.pop("wing", None)
+    if not entry.get("entry") and content is not None:
+        entry["entry"] = content
+    if wing and str(wing).lower() != f"wing_{entry['agent_name']}".lower():
+        entry["project"] = wing
+    return entry
+
+
 def _answer_checkpoint(result: CheckpointResult, call: CallArguments) -> Answer:
+    notes = [(note.part, _describe_saved(note)) for note in result.added]
+    entries = [note for part, note in notes if part == "diary"]
     return document(
         {
-            "added": [
-                {"drawer_id": id_of(note.id, note.drawers), "wing": note.wing, "room": note.room, "part": note.part}
-                for note in result.added
-            ],
-            "duplicates": [
-                {"drawer_id": note.id, "wing": note.wing, "room": note.room, "item": note.number, "filed": note.filed}
-                for note in result.duplicates
-            ],
+            "added": [note for part, note in notes if part == "item"],
+            "duplicates": [_describe_duplicate(note) for note in result.duplicates],
             "errors": [],
+            **({"diary": {"entry_id": entries[0]["drawer_id"], **entries[0]}} if entries else {}),
         }
     )
+
+
+def _describe_saved(note: SavedNote) -> dict[str, Any]:
+    return {
+        "success": True,
+        "drawer_id": id_of(note.id, note.drawers),
+        "wing": note.wing,
+        "room": note.room,
+        "chunks": len(note.drawers),
+    }
+
+
+def _describe_duplicate(note: DuplicateView) -> dict[str, Any]:
+    place = {"wing": note.wing, "room": note.room}
+    match = {"id": note.id, **place, "similarity": note.similarity, "content": note.text}
+    return {"drawer_id": note.id, **place, "matches": [match], "item": note.number, "filed": note.filed}
 
 
 CHECKPOINT = Tool(
@@ -162,12 +180,13 @@ CHECKPOINT = Tool(
     arguments=(
         Argument("items", "The drawers to file.", None, {"type": "array", "items": _ITEM}, is_required=True),
         Argument("diary", "A diary entry.", None, _ENTRY),
+        Argument("dedup_threshold", "", None, {"type": "number"}, 0.9, is_ignored=True),
+        Argument("added_by", "The author of the drawers. Default: the agent of the diary entry.", None, TEXT),
     ),
     hints=ADDS,
     fields=_parts,
     answer=_answer_checkpoint,
     output=shape(added=LIST, duplicates=LIST, errors=LIST),
-    failure=failure,
 )
 
 
@@ -206,7 +225,6 @@ HOOK_SETTINGS = Tool(
     steps=_set_and_get,
     answer=_hook_settings,
     output=shape(success=FLAG, settings=OBJECT, updated=LIST),
-    failure=failure,
 )
 
 

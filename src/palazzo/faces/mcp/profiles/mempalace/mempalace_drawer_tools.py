@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, MOST, NUMBER, OBJECT, TEXT, shape
-from palazzo.faces.mcp.profiles.memory_notes import id_of
+from palazzo.errors import UsageError
+from palazzo.faces.mcp.profiles.client_formats import fit_rows, id_of, iso
+from palazzo.faces.mcp.profiles.mempalace.mempalace_search_layout import render_results
 from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import (
     answer_with_notice,
     document,
     failure,
-    fit_rows,
-    iso,
     rest,
     source_file,
 )
-from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
-from palazzo.features.mining.sync_sources import SyncSourcesResult
-from palazzo.features.notes.forget import ForgetResult
-from palazzo.features.notes.remember import RememberResult
-from palazzo.features.notes.update_drawer import UpdateDrawerResult
-from palazzo.features.search.check_duplicate import CheckDuplicateResult
-from palazzo.features.search.hits import HitView
-from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.search.search import SearchResult
-from palazzo.features.search.show_results import ShowEntry, ShowResult
+from palazzo.features.mining.contract import SyncSourcesResult
+from palazzo.features.notes.contract import ForgetResult, RememberResult, UpdateDrawerResult
+from palazzo.features.search.contract import (
+    CheckDuplicateResult,
+    HitView,
+    ListDrawersResult,
+    SearchResult,
+    ShowEntry,
+    ShowResult,
+)
+from palazzo.operations.agent_tools.tool import (
+    ADDS,
+    CHANGES,
+    Answer,
+    Argument,
+    CallArguments,
+    Tool,
+    argument_without_effect,
+)
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, MOST, NUMBER, OBJECT, TEXT, present_fields, shape
 
 _TOKENS = 5000
 """Maximum tokens of found text: about as much as an answer may contain."""
+_NOT_FOR_CLI = ("source_file", "candidate_strategy", "context")
 _SINCE, _UNTIL_HELP = "From this time on: 2026-03-04, 3d, monday.", "Before this time."
 
 
@@ -46,6 +57,7 @@ def _row(hit: HitView) -> dict[str, Any]:
         "wing": hit.wing,
         "room": hit.room,
         "source_file": source_file(hit.source),
+        "source_path": source_file(hit.source),
         "created_at": iso(hit.created_at),
         "similarity": None if cosine is None else round(max(cosine, 0.0), 3),
         "distance": None if cosine is None else round(1 - cosine, 4),
@@ -59,12 +71,33 @@ def _answer_search(result: SearchResult, call: CallArguments) -> Answer:
     most = call["max_distance"]
     near = [row for row in map(_row, result.hits) if row["distance"] is None or most <= 0 or row["distance"] <= most]
     rows, left_out = fit_rows(near, "text")
-    return _results(result.query, call, rows, left_out)
+    answer = _results(result.query, call, rows, left_out, len(result.hits))
+    if not _is_for_cli(call):
+        return answer
+    hits = [hit for hit in result.hits if hit.id in {row["drawer_id"] for row in rows}]
+    filters = {name: call[name] for name in ("wing", "room", "since", "before")}
+    return replace(answer, document={"query": result.query, "cli_output": render_results(result.query, filters, hits)})
 
 
-def _results(query: str, call: CallArguments, rows: list[dict[str, Any]], left_out: int = 0) -> Answer:
+def _is_for_cli(call: CallArguments) -> bool:
+    """Return whether the caller wants the output of the command line. Raises UsageError, as MemPalace, if it cannot."""
+    if not call["cli_compatible"]:
+        return False
+    unusable_names = [name for name in _NOT_FOR_CLI if call[name] is not None]
+    if unusable_names:
+        raise UsageError(f"A search with cli_compatible has no {', '.join(unusable_names)}.")
+    return True
+
+
+def _fill_search(call: CallArguments) -> Mapping[str, Any]:
+    _is_for_cli(call)
+    return {"external": False, "reasoning": False, "budget": _TOKENS}
+
+
+def _results(query: str, call: CallArguments, rows: list[dict[str, Any]], left_out: int = 0, total: int = 0) -> Answer:
     filters = {name: call[name] for name in ("wing", "room", "source_file", "since", "before")}
-    return answer_with_notice({"query": query, "filters": filters, "results": rows, **rest(left_out)})
+    fields = {"query": query, "filters": filters, "total_before_filter": total, "results": rows}
+    return answer_with_notice({**fields, **rest(left_out)})
 
 
 SEARCH = Tool(
@@ -84,12 +117,15 @@ SEARCH = Tool(
         Argument("before", _UNTIL_HELP, "until"),
         Argument("max_distance", "Omit hits at a greater distance; 0 omits nothing.", None, {"type": "number"}, 1.5),
         Argument("context", "The purpose of the search; it does not change the result.", None, TEXT),
+        argument_without_effect("candidate_strategy", {"type": "string", "enum": ["vector", "union"]}),
+        Argument("cli_compatible", "Return the text that the command line prints.", None, FLAG, False),
+        argument_without_effect("include_media", FLAG, False),
+        argument_without_effect("query_task", {"type": "string", "enum": ["search", "code"]}, "search"),
     ),
-    fields=lambda given: {"external": False, "budget": _TOKENS},
+    fields=_fill_search,
     answer=_answer_search,
     output=shape(notice=TEXT, query=TEXT, filters=OBJECT, results=LIST),
     always=True,
-    failure=failure,
     nowhere=lambda given: _results(given["query"], given, []),
 )
 
@@ -105,7 +141,7 @@ def _duplicates(result: CheckDuplicateResult, call: CallArguments) -> Answer:
         }
         for match in result.matches
     ]
-    rows, left_out = fit_rows(matches, "content")
+    rows, left_out = fit_rows(matches)
     return answer_with_notice({"is_duplicate": result.is_duplicate, "matches": rows, **rest(left_out)})
 
 
@@ -119,7 +155,6 @@ CHECK_DUPLICATE = Tool(
     ),
     answer=_duplicates,
     output=shape(is_duplicate=FLAG, matches=LIST),
-    failure=failure,
 )
 
 
@@ -146,12 +181,13 @@ def _metadata(entry: ShowEntry, drawers: tuple[str, ...]) -> dict[str, Any]:
         "drawers": list(drawers),
         **entry.metadata,
     }
-    return {name: value for name, value in fields.items() if value not in (None, "", [])}
+    return present_fields(**fields)
 
 
-def _answer_drawer(result: ShowResult, call: CallArguments) -> Answer:
+def describe_drawer(result: ShowResult, drawer_id: str) -> dict[str, Any]:
+    """Return the fields of a drawer; of something else, the field `error`."""
     if result.kind not in ("drawer", "item"):
-        return failure(f"'{call['drawer_id']}' is a {result.kind}, and no drawer.")
+        return {"drawer_id": drawer_id, "error": f"'{drawer_id}' is a {result.kind}, and no drawer."}
     entry = result.entries[0]
     is_long = len(entry.text) > MOST
     fields = {
@@ -161,7 +197,12 @@ def _answer_drawer(result: ShowResult, call: CallArguments) -> Answer:
         "room": entry.room,
         "metadata": _metadata(entry, entry.drawers if is_long else ()),
     }
-    return answer_with_notice({**fields, **({"truncated": True} if is_long else {})})
+    return {**fields, **({"truncated": True} if is_long else {})}
+
+
+def _answer_drawer(result: ShowResult, call: CallArguments) -> Answer:
+    fields = describe_drawer(result, call["drawer_id"])
+    return failure(fields["error"]) if "error" in fields else answer_with_notice(fields)
 
 
 GET_DRAWER = Tool(
@@ -171,7 +212,6 @@ GET_DRAWER = Tool(
     arguments=(Argument("drawer_id", "", "id"),),
     answer=_answer_drawer,
     output=shape(drawer_id=TEXT, content=TEXT, wing=TEXT, room=TEXT, metadata=OBJECT),
-    failure=failure,
 )
 
 
@@ -208,7 +248,6 @@ LIST_DRAWERS = Tool(
     ),
     answer=_answer_list,
     output=shape(drawers=LIST, total=NUMBER, count=NUMBER, offset=NUMBER, limit=NUMBER),
-    failure=failure,
     nowhere=lambda given: _answer_list(ListDrawersResult((), 0, given["limit"] or 20, given["offset"] or 0), given),
 )
 
@@ -245,12 +284,12 @@ ADD_DRAWER = Tool(
     answer=_added,
     output=shape(success=FLAG, drawer_id=TEXT),
     always=True,
-    failure=failure,
 )
 
 
 def _updated(result: UpdateDrawerResult, call: CallArguments) -> Answer:
-    return document({"success": True, "drawer_id": result.id, "wing": result.wing, "room": result.room})
+    fields = {"success": True, "drawer_id": result.id, "wing": result.wing, "room": result.room}
+    return document({**fields, "closets_deleted": 0})
 
 
 UPDATE_DRAWER = Tool(
@@ -270,14 +309,23 @@ UPDATE_DRAWER = Tool(
     fields=lambda given: {"by": given.host},
     answer=_updated,
     output=shape(success=FLAG, drawer_id=TEXT, wing=TEXT, room=TEXT),
-    failure=failure,
 )
 
 
 def _deleted(result: ForgetResult, call: CallArguments) -> Answer:
     if not result.forgotten:
         return failure(f"'{call['drawer_id']}' was deleted before; nothing was done.")
-    return document({"success": True, "drawer_id": call["drawer_id"]})
+    return document({"success": True, **describe_deletion(call["drawer_id"], result.forgotten)})
+
+
+def describe_deletion(drawer_id: str, drawers: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of a deletion: the id that was given, and the drawers that searches no longer find."""
+    return {
+        "drawer_id": drawer_id,
+        "deleted_ids": list(drawers),
+        "chunks_deleted": len(drawers),
+        "closets_deleted": 0,  # there are no closets: the indexes follow the drawers
+    }
 
 
 DELETE_DRAWER = Tool(
@@ -288,8 +336,7 @@ DELETE_DRAWER = Tool(
     hints=CHANGES,
     fields=lambda given: {"ids": (given["drawer_id"],)},
     answer=_deleted,
-    output=shape(success=FLAG, drawer_id=TEXT),
-    failure=failure,
+    output=shape(success=FLAG, drawer_id=TEXT, deleted_ids=LIST, chunks_deleted=NUMBER, closets_deleted=NUMBER),
 )
 
 
@@ -324,7 +371,6 @@ SYNC = Tool(
     fields=lambda given: {"path": None if given["project_dir"] is None else Path(given["project_dir"])},
     answer=_answer_sync,
     output=shape(success=FLAG, scanned=NUMBER, dry_run=FLAG),
-    failure=failure,
 )
 
 TOOLS = (SEARCH, CHECK_DUPLICATE, GET_DRAWER, LIST_DRAWERS, ADD_DRAWER, UPDATE_DRAWER, DELETE_DRAWER, SYNC)

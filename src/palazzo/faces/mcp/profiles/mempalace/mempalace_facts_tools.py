@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, NUMBER, TEXT, shape
-from palazzo.faces.mcp.profiles.client_days import first_day, last_day
-from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import answer_with_notice, document, failure, fit_rows, rest
-from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
-from palazzo.features.facts.fact_results import FactView
-from palazzo.features.facts.kg_add import KgAddResult
-from palazzo.features.facts.kg_end import KgEndResult
-from palazzo.features.facts.kg_query import KgQueryResult
-from palazzo.features.facts.kg_stats import KgStatsResult
-from palazzo.features.facts.kg_timeline import KgTimelineResult
+from palazzo.faces.mcp.profiles.client_formats import first_day, fit_rows, last_day
+from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import answer_with_notice, document, rest
+from palazzo.features.facts.contract import (
+    KgAddResult,
+    KgEndResult,
+    KgQueryResult,
+    KgStatsResult,
+    KgSupersedeResult,
+    KgTimelineResult,
+)
+from palazzo.operations.agent_tools.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, MOST, NUMBER, TEXT, shape
+from palazzo.operations.shared_views import FactView
 
 _DIRECTIONS = {"outgoing": "subject", "incoming": "object", "both": "both"}
 _DIRECTION_NAMES = {"subject": "outgoing", "object": "incoming"}
@@ -42,10 +46,19 @@ def _answer_query(result: KgQueryResult, call: CallArguments) -> Answer:
         {"direction": _DIRECTION_NAMES[fact.direction], **_fact(fact), "confidence": fact.confidence}
         for fact in result.facts
     ]
-    rows, left_out = fit_rows(facts, "object")
+    rows, left_out = fit_rows(facts, "object", MOST // 2)  # each fact is in two lists
     other_projects = {"facts_of_other_projects": result.count_elsewhere} if result.count_elsewhere else {}
-    fields = {"entity": result.entity, "as_of": call["as_of"], "facts": rows, "count": result.count}
+    fields = {"entity": result.entity, "as_of": call["as_of"], **_by_time(rows), "facts": rows, "count": result.count}
     return answer_with_notice({**fields, **other_projects, **rest(left_out)})
+
+
+def _by_time(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return facts that hold, that have ended, and that have not begun."""
+    today = datetime.now(UTC).date().isoformat()
+    active = [row for row in rows if row["current"]]
+    future = [row for row in rows if not row["current"] and (row["valid_from"] or "")[:10] > today]
+    historical = [row for row in rows if row not in active and row not in future]
+    return {"active_facts": active, "historical_facts": historical, "future_facts": future}
 
 
 def _fill_query(call: CallArguments) -> Mapping[str, Any]:
@@ -64,27 +77,28 @@ KG_QUERY = Tool(
     fields=_fill_query,
     answer=_answer_query,
     output=shape(entity=TEXT, facts=LIST, count=NUMBER),
-    failure=failure,
 )
 
 
 def _added(result: KgAddResult, call: CallArguments) -> Answer:
-    fact = result.fact
-    fields = {
-        "success": True,
-        "triple_id": result.id,
-        "fact": _format_triple(fact.subject, fact.predicate, fact.object),
-    }
-    return document({**fields, **({"conflicts": list(result.conflicts)} if result.conflicts else {})})
+    return _answer_stated(result.fact, result.conflicts)
+
+
+def _answer_stated(fact: FactView, conflicts: Sequence[str], **fields: Any) -> Answer:
+    triple = {"triple_id": fact.id, "fact": _format_triple(fact.subject, fact.predicate, fact.object)}
+    return document({"success": True, **triple, **fields, **({"conflicts": list(conflicts)} if conflicts else {})})
 
 
 def _fill_fact(call: CallArguments) -> Mapping[str, Any]:
-    """Return who states the fact: the closet, or as its source the drawer if the closet names one."""
-    closet = call["source_closet"] or ""
-    by = {"stated_by": call.host} if call.host else {}
-    if _ID.fullmatch(closet):
-        return {"sources": (closet,), **by}
-    return {"stated_by": closet} if closet else by
+    """Return who states the fact, and the drawers that are its sources.
+
+    A closet is a drawer if it has the form of a drawer's id. Any other closet, else the file, states the fact.
+    """
+    closet, drawer = call["source_closet"] or "", call["source_drawer_id"]
+    is_drawer = _ID.fullmatch(closet) is not None
+    sources = tuple(filter(None, (drawer, closet if is_drawer else None)))
+    stated_by = ("" if is_drawer else closet) or call["source_file"] or call.host
+    return {**({"sources": sources} if sources else {}), **({"stated_by": stated_by} if stated_by else {})}
 
 
 KG_ADD = Tool(
@@ -98,12 +112,13 @@ KG_ADD = Tool(
         Argument("valid_from", "The first day on which it holds: 2026-03-04. Default: it has always held."),
         Argument("valid_to"),
         Argument("source_closet", "The drawer or the person that states it.", None, TEXT),
+        Argument("source_file", "The file that states it.", None, TEXT),
+        Argument("source_drawer_id", "The drawer that states it.", None, TEXT),
     ),
     hints=ADDS,
     fields=_fill_fact,
     answer=_added,
     output=shape(success=FLAG, triple_id=TEXT, fact=TEXT),
-    failure=failure,
 )
 
 
@@ -125,14 +140,36 @@ KG_INVALIDATE = Tool(
     hints=CHANGES,
     answer=_answer_end,
     output=shape(success=FLAG, fact=TEXT, ended=TEXT),
-    failure=failure,
+)
+
+
+def _answer_supersede(result: KgSupersedeResult, call: CallArguments) -> Answer:
+    return _answer_stated(result.opened, result.conflicts, superseded=call["old_object"])
+
+
+KG_SUPERSEDE = Tool(
+    name="mempalace_kg_supersede",
+    operation="kg_supersede",
+    description="Replace a fact with its successor: the old one ends and the new one begins at the same time.",
+    arguments=(
+        Argument("subject"),
+        Argument("predicate"),
+        Argument("old_object", "The object that no longer holds.", "old"),
+        Argument("new_object", "The object that holds from then on.", "new"),
+        Argument("at", "When it changed. Default: now."),
+    ),
+    hints=CHANGES,
+    fields=lambda given: {"stated_by": given.host} if given.host else {},
+    answer=_answer_supersede,
+    output=shape(success=FLAG, triple_id=TEXT, fact=TEXT, superseded=TEXT),
 )
 
 
 def _timeline(result: KgTimelineResult, call: CallArguments) -> Answer:
     rows, left_out = fit_rows([_fact(fact) for fact in result.timeline], "object")
     entity = result.entity or call["entity"]
-    return answer_with_notice({"entity": entity, "timeline": rows, "count": len(rows), **rest(left_out)})
+    page = {"count": len(rows), "total": result.count, "offset": call["offset"], "limit": call["limit"]}
+    return answer_with_notice({"entity": entity, "timeline": rows, **page, **rest(left_out)})
 
 
 KG_TIMELINE = Tool(
@@ -146,7 +183,6 @@ KG_TIMELINE = Tool(
     ),
     answer=_timeline,
     output=shape(timeline=LIST, count=NUMBER),
-    failure=failure,
 )
 
 
@@ -168,7 +204,6 @@ KG_STATS = Tool(
     description="Count facts and entities, and list the predicates.",
     answer=_answer_stats,
     output=shape(entities=NUMBER, triples=NUMBER, current_facts=NUMBER, expired_facts=NUMBER, relationship_types=LIST),
-    failure=failure,
 )
 
-TOOLS = (KG_QUERY, KG_ADD, KG_INVALIDATE, KG_TIMELINE, KG_STATS)
+TOOLS = (KG_QUERY, KG_ADD, KG_INVALIDATE, KG_SUPERSEDE, KG_TIMELINE, KG_STATS)

@@ -6,26 +6,24 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
-from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import (
-    RESULT,
-    document,
-    failure,
-    failure_with_suggestions,
-    iso,
-    listing,
+from palazzo.faces.mcp.profiles.client_formats import iso
+from palazzo.faces.mcp.profiles.mempalace.mempalace_shapes import RESULT, document, failure_with_suggestions, listing
+from palazzo.features.places.contract import (
+    EndView,
+    GraphStatsResult,
+    RoomListResult,
+    TogetherView,
+    TraverseResult,
+    TunnelAddResult,
+    TunnelFindResult,
+    TunnelFollowResult,
+    TunnelListResult,
+    TunnelRemoveResult,
+    TunnelView,
 )
-from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
-from palazzo.features.places.graph_stats import GraphStatsResult
-from palazzo.features.places.place_results import EndView, TogetherView, TunnelView
-from palazzo.features.places.room_list import RoomListResult
-from palazzo.features.places.traverse import TraverseResult
-from palazzo.features.places.tunnel_add import TunnelAddResult
-from palazzo.features.places.tunnel_find import TunnelFindResult
-from palazzo.features.places.tunnel_follow import TunnelFollowResult
-from palazzo.features.places.tunnel_list import TunnelListResult
-from palazzo.features.places.tunnel_remove import TunnelRemoveResult
-from palazzo.features.upkeep.status import StatusResult
+from palazzo.features.upkeep.contract import StatusResult
+from palazzo.operations.agent_tools.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, NUMBER, OBJECT, TEXT, shape
 
 PROTOCOL = (
     "1. Before you answer about people, projects or past work: mempalace_search or mempalace_kg_query; do not guess."
@@ -80,7 +78,6 @@ STATUS = Tool(
     answer=_status,
     output=shape(total_drawers=NUMBER, wings=OBJECT, rooms=OBJECT, protocol=TEXT, aaak_dialect=TEXT),
     always=True,
-    failure=failure,
 )
 
 LIST_WINGS = Tool(
@@ -89,7 +86,6 @@ LIST_WINGS = Tool(
     description="List the wings (projects, people, agents) with their numbers of drawers.",
     answer=lambda result, given: document({"wings": _wings_of(result)}),
     output=shape(wings=OBJECT),
-    failure=failure,
 )
 
 
@@ -107,7 +103,6 @@ LIST_ROOMS = Tool(
     arguments=(Argument("wing"),),
     answer=_rooms,
     output=shape(wing=TEXT, rooms=OBJECT),
-    failure=failure,
     nowhere=lambda given: _rooms(RoomListResult(()), given),
 )
 
@@ -129,7 +124,6 @@ GET_TAXONOMY = Tool(
     description="List all wings with their rooms and numbers of drawers.",
     answer=_taxonomy,
     output=shape(taxonomy=OBJECT),
-    failure=failure,
 )
 
 GET_AAAK_SPEC = Tool(
@@ -139,13 +133,12 @@ GET_AAAK_SPEC = Tool(
     steps=lambda given: (),
     answer=lambda results, given: document({"aaak_spec": AAAK}),
     output=shape(aaak_spec=TEXT),
-    failure=failure,
 )
 
 
 def _answer_reconnect(result: StatusResult, call: CallArguments) -> Answer:
     message = "There is nothing to reconnect: every call sees what all others have written."
-    return document({"success": True, "message": message, "drawers": result.drawers})
+    return document({"success": True, "message": message, "drawers": result.drawers, "vector_disabled": False})
 
 
 RECONNECT = Tool(
@@ -154,7 +147,6 @@ RECONNECT = Tool(
     description="Do nothing: what other processes write is always visible at once.",
     answer=_answer_reconnect,
     output=shape(success=FLAG, message=TEXT, drawers=NUMBER),
-    failure=failure,
 )
 
 
@@ -211,7 +203,6 @@ FIND_TUNNELS = Tool(
     arguments=(Argument("wing_a", "A wing that has the room."), Argument("wing_b", "Another wing that has it.")),
     answer=_tunnels_found,
     output=RESULT,
-    failure=failure,
 )
 
 
@@ -235,7 +226,6 @@ GRAPH_STATS = Tool(
     description="Count the rooms and the connections between them.",
     answer=_graph,
     output=shape(total_rooms=NUMBER, tunnel_rooms=NUMBER, total_edges=NUMBER, rooms_per_wing=OBJECT, top_tunnels=LIST),
-    failure=failure,
 )
 
 
@@ -252,6 +242,7 @@ def _tunnel(tunnel: TunnelView) -> dict[str, Any]:
         "source": _end(tunnel.source),
         "target": _end(tunnel.target),
         "label": tunnel.label,
+        "kind": "explicit",
         "created_at": iso(tunnel.created_at),
     }
 
@@ -306,7 +297,6 @@ LIST_TUNNELS = Tool(
     arguments=(Argument("wing", "Only links from or to this wing."),),
     answer=_tunnels,
     output=RESULT,
-    failure=failure,
 )
 
 
@@ -322,7 +312,6 @@ DELETE_TUNNEL = Tool(
     hints=CHANGES,
     answer=_deleted,
     output=shape(deleted=TEXT),
-    failure=failure,
 )
 
 

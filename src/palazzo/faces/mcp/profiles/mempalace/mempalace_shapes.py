@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from palazzo.errors import NotFound
-from palazzo.faces.mcp.entry_lines import LIST, MOST, NOTICE, TEXT, shape
-from palazzo.faces.mcp.tool import Answer
-from palazzo.features.search.hits import HitSource
-from palazzo.model import Micros
-from palazzo.text.times import to_iso
+from palazzo.operations.agent_tools.tool import Answer
+from palazzo.operations.agent_tools.tool_answers import LIST, NOTICE, TEXT, shape
+from palazzo.operations.shared_views import HitSource
+from palazzo.text.file_uris import path_of
 
-_LEAST = 200
-"""Minimum characters of a row's text that are shown if not all of them fit."""
 RESULT = shape(result=LIST)
 """The schema of an answer that is a list: structured content is always an object."""
 ERROR = {"type": "object", "properties": {"error": TEXT}}
@@ -42,29 +37,15 @@ def failure(why: str, error: Exception | None = None) -> Answer:
     return Answer({"success": False, "error": why}, failed=True)
 
 
+def failure_without_success(why: str, error: Exception | None = None) -> Answer:
+    """Return the answer of a tool whose result never has the field `success`."""
+    return Answer({"error": why}, failed=True)
+
+
 def failure_with_suggestions(why: str, error: Exception | None) -> Answer:
     """Return the same with names that may have been meant."""
     near = list(error.near) if isinstance(error, NotFound) else []
     return Answer({"error": why, "suggestions": near}, failed=True)
-
-
-def fit_rows(rows: Sequence[Mapping[str, Any]], words: str) -> tuple[list[dict[str, Any]], int]:
-    """Return as many rows as one answer may hold, and how many are left out; the last may say that it is truncated.
-
-    `words` names the field of a row that may be cut.
-    """
-    fitting_rows: list[dict[str, Any]] = []
-    remaining_chars = MOST
-    for row in rows:
-        size = len(json.dumps(row, ensure_ascii=False))
-        text_length = len(row[words]) - max(size - remaining_chars, 0)
-        if size > remaining_chars:
-            if not fitting_rows or text_length >= _LEAST:
-                fitting_rows.append({**row, words: row[words][: max(text_length, 0)], "truncated": True})
-            break
-        remaining_chars -= size
-        fitting_rows.append(dict(row))
-    return fitting_rows, len(rows) - len(fitting_rows)
 
 
 def rest(left_out: int) -> dict[str, int]:
@@ -77,9 +58,4 @@ def source_file(source: HitSource) -> str:
     parts = urlsplit(source.uri)
     if parts.scheme == "palazzo":
         return ""
-    return url2pathname(parts.path) if parts.scheme == "file" else source.uri
-
-
-def iso(moment: Micros) -> str | None:
-    """Return a time, None if it is not known."""
-    return to_iso(moment) if moment else None
+    return str(path_of(source.uri)) if parts.scheme == "file" else source.uri

@@ -17,8 +17,8 @@ from palazzo.faces.mcp.profiles.shodh import (
     todo_comments,
     unsupported_tools,
 )
-from palazzo.faces.mcp.tool import Tool, tolerant
 from palazzo.injection.tool_names import NAMES
+from palazzo.operations.agent_tools.tool import Tool, tolerant
 
 INSTRUCTIONS = """\
 This is the machine's long-term memory: the exact words of earlier sessions, documents and notes of all projects, each \

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
 from palazzo.faces.mcp.profiles.shodh.shodh_shapes import answer_list, answer_records, reading, unbound_argument
-from palazzo.faces.mcp.tool import Answer, Argument, CallArguments, Step, Tool
-from palazzo.faces.mcp.toolsets.fact_tools import fact_line, told_fact
-from palazzo.features.facts.fact_results import FactView
-from palazzo.features.facts.kg_query import KgQueryResult
-from palazzo.features.facts.kg_timeline import KgTimelineResult
-from palazzo.features.upkeep.memory_stats import MemoryStatsResult
+from palazzo.features.facts.contract import KgQueryResult, KgTimelineResult
+from palazzo.features.facts.tools import fact_line, told_fact
+from palazzo.features.upkeep.contract import MemoryStatsResult
+from palazzo.operations.agent_tools.tool import Answer, Argument, CallArguments, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
+from palazzo.operations.shared_views import FactView
 
 _MOST_SEARCHED = 1000
 """Maximum number of facts in which words are searched for."""

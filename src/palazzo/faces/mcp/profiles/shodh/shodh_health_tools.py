@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import LIST, NOTICE, NUMBER, OBJECT, TEXT, shape
-from palazzo.faces.mcp.profiles.shodh.shodh_shapes import iso, reading
-from palazzo.faces.mcp.tool import CHANGES, Answer, Argument, CallArguments, Tool
-from palazzo.features.upkeep.audit import AuditFinding, AuditResult
-from palazzo.features.upkeep.cleanup import CleanupResult
-from palazzo.features.upkeep.dedup import DedupResult
-from palazzo.features.upkeep.doctor import DoctorResult
-from palazzo.features.upkeep.memory_stats import MemoryStatsResult
+from palazzo.faces.mcp.profiles.client_formats import iso
+from palazzo.faces.mcp.profiles.shodh.shodh_shapes import reading
+from palazzo.features.upkeep.contract import (
+    AuditFinding,
+    AuditResult,
+    CleanupResult,
+    DedupResult,
+    DoctorResult,
+    MemoryStatsResult,
+)
+from palazzo.features.upkeep.tools import check_fields
+from palazzo.operations.agent_tools.tool import CHANGES, Answer, Argument, CallArguments, Tool
+from palazzo.operations.agent_tools.tool_answers import LIST, NOTICE, NUMBER, OBJECT, TEXT, shape
 from palazzo.operations.check_finding import Diagnosis
 
 _MOST = 50
@@ -64,8 +69,7 @@ BRAIN, MEMORY_STATS = _stats("brain"), _stats("memory_stats")
 
 
 def _describe_finding(check: Diagnosis | AuditFinding) -> dict[str, Any]:
-    fields = {"name": check.name, "ok": check.ok, "detail": check.detail}
-    return {**fields, "mend": check.mend} if check.mend and not check.ok else fields
+    return check_fields(check) | ({"mend": check.mend} if check.mend and not check.ok else {})
 
 
 def _check_line(check: Mapping[str, Any]) -> str:
@@ -106,7 +110,6 @@ def _answer_audit(result: AuditResult, call: CallArguments) -> Answer:
 
 AUDIT = Tool(
     name="audit",
-    operation="audit",
     description="List what could be tidied up, with commands: noise, repeated memories, deleted documents.",
     arguments=(Argument("threshold", "The similarity from which memories count as repeated.", schema=_SHARE),),
     answer=_answer_audit,
@@ -137,7 +140,6 @@ def _answer_cleanup(result: CleanupResult, call: CallArguments) -> Answer:
 
 CLEANUP = Tool(
     name="cleanup",
-    operation="cleanup",
     description="Forget very short or low-importance memories. 'palazzo undo' restores them.",
     arguments=(
         Argument("threshold", "Memories below this importance are candidates.", schema=_SHARE),
@@ -171,7 +173,6 @@ def _answer_dedup(result: DedupResult, call: CallArguments) -> Answer:
 
 DEDUP = Tool(
     name="dedup",
-    operation="dedup",
     description="Merge memories that say the same. 'palazzo undo' restores them.",
     arguments=(Argument("threshold", "The minimum similarity.", schema=_SHARE), _DRY_RUN),
     hints=CHANGES,

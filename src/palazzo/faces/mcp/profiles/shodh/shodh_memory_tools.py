@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, MOST, NOTICE, NUMBER, TEXT, shape
+from palazzo.faces.mcp.profiles.client_formats import fit_rows, iso
 from palazzo.faces.mcp.profiles.shodh.shodh_shapes import (
     TYPE,
-    fit_rows,
-    iso,
     line,
     memories,
     memory,
@@ -17,11 +15,10 @@ from palazzo.faces.mcp.profiles.shodh.shodh_shapes import (
     type_name,
     unbound_argument,
 )
-from palazzo.faces.mcp.tool import CHANGES, Answer, Argument, CallArguments, Tool
-from palazzo.features.notes.context_summary import ContextSummaryResult
-from palazzo.features.notes.forget import ForgetResult
-from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.search.show_results import ShowResult
+from palazzo.features.notes.contract import ContextSummaryResult, ForgetResult
+from palazzo.features.search.contract import ListDrawersResult, ShowResult
+from palazzo.operations.agent_tools.tool import CHANGES, Answer, Argument, CallArguments, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, MOST, NOTICE, NUMBER, TEXT, shape
 from palazzo.text.count_phrases import count_noun
 
 # --- forget ------------------------------------------------------------------------------------------------
@@ -41,7 +38,6 @@ def _answer_forget(result: ForgetResult, call: CallArguments) -> Answer:
 
 FORGET = Tool(
     name="forget",
-    operation="forget",
     description="Hide a memory from search. The archive keeps its text; 'palazzo undo' restores it.",
     arguments=(unbound_argument("id", TEXT, is_required=True),),
     hints=CHANGES,
@@ -150,7 +146,7 @@ def _answer_summary(result: ContextSummaryResult, call: CallArguments) -> Answer
     if not any(sections.values()):
         nothing = "There are no memories here yet: save decisions, learnings and context with remember."
         return Answer({"notice": nothing, **sections}, nothing)
-    sections = {name: fit_rows(rows, MOST // len(sections)) for name, rows in sections.items()}
+    sections = {name: fit_rows(rows, most=MOST // len(sections))[0] for name, rows in sections.items()}
     notice = f"{NOTICE}: {count_noun(sum(map(len, sections.values())), 'note')}, newest first."
     lines = [f"{name}:\n" + "\n".join(map(line, rows)) for name, rows in sections.items() if rows]
     return Answer({"notice": notice, **sections}, reading(notice, lines))
@@ -158,7 +154,6 @@ def _answer_summary(result: ContextSummaryResult, call: CallArguments) -> Answer
 
 CONTEXT_SUMMARY = Tool(
     name="context_summary",
-    operation="context_summary",
     description="Show the decisions, learnings and other notes of this project. Call it when a session starts.",
     arguments=(
         Argument("topic", "Only notes about this topic."),

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, NUMBER, TEXT, shape
-from palazzo.faces.mcp.tool import Answer, Argument, CallArguments, Hints, Tool
-from palazzo.features.portability.export import ExportResult
-from palazzo.features.portability.importer import ImportResult
+from palazzo.features.portability.contract import ExportResult, ImportResult
+from palazzo.operations.agent_tools.tool import Answer, Argument, CallArguments, Hints, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, NUMBER, TEXT, shape
 
 _MOST = 20
 _IDEMPOTENT_HINTS = Hints(idempotent=True)
@@ -27,7 +26,6 @@ def _out(call: CallArguments) -> Mapping[str, Any]:
 
 EXPORT = Tool(
     name="export",
-    operation="export",
     description="Export all memories to a file, with one JSON record per line.",
     arguments=(Argument("path", "The file; compressed if named .gz or .zst.", None, TEXT, is_required=True),),
     hints=_IDEMPOTENT_HINTS,

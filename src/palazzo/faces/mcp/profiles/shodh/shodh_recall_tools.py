@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.errors import UsageError
-from palazzo.faces.mcp.argument_schema import Schema
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, MOST, NOTICE, OBJECT, TEXT, shape
-from palazzo.faces.mcp.profiles.memory_notes import id_of
+from palazzo.faces.mcp.profiles.client_formats import fit_rows, id_of
 from palazzo.faces.mcp.profiles.shodh.shodh_shapes import (
     DECIMAL,
     MEMORIES,
@@ -17,20 +15,20 @@ from palazzo.faces.mcp.profiles.shodh.shodh_shapes import (
     TEXTS,
     TYPE,
     enum_schema,
-    fit_rows,
     line,
     memories,
     memory,
     reading,
     unbound_argument,
 )
-from palazzo.faces.mcp.tool import ADDS, Answer, Argument, CallArguments, Step, Tool
-from palazzo.faces.mcp.toolsets.fact_tools import fact_line, told_fact
-from palazzo.faces.mcp.toolsets.task_tools import task_line, told_reminder, told_todo
-from palazzo.features.notes.remember import RememberResult
-from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.search.search import SearchResult
-from palazzo.features.wakeup.proactive_context import ProactiveContextResult
+from palazzo.features.facts.tools import fact_line, told_fact
+from palazzo.features.notes.contract import RememberResult
+from palazzo.features.search.contract import ListDrawersResult, SearchResult
+from palazzo.features.tasks.tools import task_line, told_reminder, told_todo
+from palazzo.features.wakeup.contract import ProactiveContextResult
+from palazzo.operations.agent_tools.tool import ADDS, Answer, Argument, CallArguments, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, MOST, NOTICE, OBJECT, TEXT, shape
+from palazzo.operations.validation import Schema
 from palazzo.security.injected_text import is_host_instruction, is_palazzo_block, said_spans
 
 _FULL_CONTENT = unbound_argument("full_content", FLAG, default=False, is_ignored=True)
@@ -63,7 +61,8 @@ def _plan_recall(call: CallArguments) -> Sequence[Step]:
     filters = {"tags": call["tags"] or (), "since": call["since"], "min_importance": call["min_importance"]}
     if call["tags_only"]:
         return [Step("list_drawers", {**filters, "until": call["until"], "limit": limit})]
-    request = {**filters, "query": call["query"], "until": call["until"], "external": False, "budget": _TOKENS}
+    request = {**filters, "query": call["query"], "until": call["until"], "budget": _TOKENS}
+    request |= {"external": False, "reasoning": False}
     if mode == "temporal":
         return [Step("search", {**request, "limit": limit * _TEMPORAL_FACTOR})]
     signals = ("keywords",) if mode == "semantic" else ()
@@ -167,7 +166,7 @@ def _answer_context(results: Sequence[Any], call: CallArguments) -> Answer:
     result: ProactiveContextResult = results[0]
     note: RememberResult | None = results[1] if len(results) > 1 else None
     rows = [memory(view, view.score, result.labels.get(view.id, "")) for view in result.memories]
-    shown_rows = fit_rows(rows, MOST // 2)
+    shown_rows, _ = fit_rows(rows, most=MOST // 2)
     reminders = [told_reminder(view) for view in result.reminders]
     todos = [told_todo(view) for view in result.todos]
     facts = [told_fact(view) for view in result.facts]
@@ -189,7 +188,6 @@ def _answer_context(results: Sequence[Any], call: CallArguments) -> Answer:
 
 PROACTIVE_CONTEXT = Tool(
     name="proactive_context",
-    operation="proactive_context",
     description="Suggest memories, due reminders, to-dos and facts relevant to the current work. Usually none.",
     arguments=(
         Argument("context", "What is being said or done now."),

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from palazzo.faces.mcp.argument_schema import Schema
-from palazzo.faces.mcp.entry_lines import OBJECT, TEXT, shape
-from palazzo.faces.mcp.profiles.memory_notes import id_of
+from palazzo.faces.mcp.profiles.client_formats import id_of
 from palazzo.faces.mcp.profiles.shodh.shodh_shapes import DECIMAL, SHARE, TYPE, enum_schema, unbound_argument
-from palazzo.faces.mcp.tool import ADDS, Answer, Argument, CallArguments, Tool
-from palazzo.features.notes.remember import RememberResult
+from palazzo.features.notes.contract import RememberResult
+from palazzo.operations.agent_tools.tool import ADDS, Answer, Argument, CallArguments, Tool
+from palazzo.operations.agent_tools.tool_answers import OBJECT, TEXT, shape
+from palazzo.operations.validation import Schema
 
 _METADATA: Mapping[str, Schema] = {
     "emotional_valence": DECIMAL,
@@ -61,7 +61,6 @@ def _answer_remember(result: RememberResult, call: CallArguments) -> Answer:
 
 REMEMBER = Tool(
     name="remember",
-    operation="remember",
     description="Save a memory for later sessions, word for word: a decision with its reason, a finding, an error.",
     arguments=(
         Argument("content", "The text, understandable without this session.", "text"),

@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.errors import UsageError
-from palazzo.faces.mcp.entry_lines import LIST, NUMBER, TEXT, shape
+from palazzo.faces.mcp.profiles.client_formats import iso
 from palazzo.faces.mcp.profiles.shodh.shodh_shapes import (
     DECIMAL,
     TEXTS,
     answer_closing,
     answer_records,
     enum_schema,
-    iso,
     unbound_argument,
 )
-from palazzo.faces.mcp.tool import ADDS, Answer, CallArguments, Step, Tool
-from palazzo.features.tasks.remind import RemindResult
-from palazzo.features.tasks.reminders import RemindersResult
-from palazzo.features.tasks.task_results import ReminderView
+from palazzo.features.tasks.contract import RemindersResult, RemindResult
+from palazzo.operations.agent_tools.tool import ADDS, Answer, CallArguments, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import LIST, NUMBER, TEXT, shape
+from palazzo.operations.shared_views import ReminderView
 from palazzo.text.count_phrases import count_noun
 
 _LONGEST_DELAY = 10 * 365 * 86_400

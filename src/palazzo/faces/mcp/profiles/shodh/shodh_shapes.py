@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from palazzo.faces.mcp.argument_schema import Schema
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, MOST, NOTICE, TEXT, shape
-from palazzo.faces.mcp.tool import Answer, Argument
-from palazzo.features.search.drawer_rows import DrawerRow
-from palazzo.features.search.hits import HitView
-from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.wakeup.proactive_context import MemoryView
-from palazzo.model import Micros
+from palazzo.faces.mcp.profiles.client_formats import fit_rows, iso
+from palazzo.features.search.contract import HitView, ListDrawersResult
+from palazzo.features.wakeup.contract import MemoryView
+from palazzo.operations.agent_tools.tool import Answer, Argument
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, NOTICE, TEXT, indent, shape
+from palazzo.operations.shared_views import DrawerRow
+from palazzo.operations.validation import Schema
 from palazzo.security.fences import fence_text
-from palazzo.text.times import to_iso
 
 TYPES = (
     "Observation", "Decision", "Learning", "Error", "Discovery", "Pattern", "Context", "Task", "CodeEdit", "FileAccess",
@@ -28,10 +25,6 @@ TEXTS = {"type": "array", "items": TEXT}
 MEMORIES = shape(notice=TEXT, memories=LIST)
 NO_DRAWERS = ListDrawersResult((), 0, 0, 0)
 """The listing for a tag without drawers."""
-_LEAST = 200
-"""Minimum characters of a memory that are shown if not all of it fits."""
-
-
 # --- arguments ---------------------------------------------------------------------------------------------
 
 
@@ -58,11 +51,6 @@ TYPE = enum_schema(*TYPES)
 
 
 # --- memories ----------------------------------------------------------------------------------------------
-
-
-def iso(moment: Micros | None) -> str | None:
-    """Return a time, None if it is not known."""
-    return to_iso(moment) if moment else None
 
 
 def memory(drawer: HitView | DrawerRow | MemoryView, score: float | None = None, label: str = "") -> dict[str, Any]:
@@ -95,34 +83,19 @@ def line(row: Mapping[str, Any]) -> str:
     score = "" if row.get("score") is None else f"{row['score']:.2f}"
     head_parts = (row["type"], (row["created_at"] or "")[:16], row["trust"], *row["tags"], row.get("branch"), score)
     head = (f"[{row['id']}]", *head_parts)
-    words = "\n".join(f"  {words}" if words.strip() else "" for words in str(row["content"]).rstrip("\n").splitlines())
+    words = indent(str(row["content"]).rstrip("\n"))
     cut = "\n  (a part of it: get_memory shows the memory)" if row.get("truncated") else ""
     return f"{' · '.join(filter(None, head))}\n{words}{cut}"
 
 
-def fit_rows(rows: Sequence[Mapping[str, Any]], remaining_chars: int = MOST) -> list[dict[str, Any]]:
-    """Return as many memories as one answer may hold; the last may be cut, and then says so."""
-    fitting_rows: list[dict[str, Any]] = []
-    for row in rows:
-        size = len(json.dumps(row, ensure_ascii=False))
-        text_length = len(row["content"]) - max(size - remaining_chars, 0)
-        if size > remaining_chars:
-            if not fitting_rows or text_length >= _LEAST:
-                fitting_rows.append({**row, "content": row["content"][: max(text_length, 0)], "truncated": True})
-            break
-        remaining_chars -= size
-        fitting_rows.append(dict(row))
-    return fitting_rows
-
-
 def memories(rows: Sequence[Mapping[str, Any]], nothing: str, **others: Any) -> Answer:
     """Return an answer of memories, or `nothing` if there are none. `others` are additional fields."""
-    fitting_rows = fit_rows(rows)
+    fitting_rows, left_out = fit_rows(rows)
     if not fitting_rows:
         return Answer({"notice": nothing, "memories": [], **others}, nothing)
     notice = f"{NOTICE}: {len(fitting_rows)} {'memory' if len(fitting_rows) == 1 else 'memories'}."
-    if len(fitting_rows) < len(rows):
-        notice += f" {len(rows) - len(fitting_rows)} more did not fit: ask for fewer at a time."
+    if left_out:
+        notice += f" {left_out} more did not fit: ask for fewer at a time."
     return Answer({"notice": notice, "memories": fitting_rows, **others}, reading(notice, map(line, fitting_rows)))
 
 
@@ -141,7 +114,7 @@ def answer_records(
 
     `describe` words how many are shown; `nothing` is the notice if there are none.
     """
-    fitting_rows = fit_rows(rows)
+    fitting_rows, _ = fit_rows(rows)
     count = len(fitting_rows)
     fields = {**fields, name: fitting_rows, "count": count}
     if not fitting_rows:

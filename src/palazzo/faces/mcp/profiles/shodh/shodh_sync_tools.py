@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.faces.mcp.entry_lines import LIST, NUMBER, TEXT, shape
-from palazzo.faces.mcp.tool import Answer, Argument, CallArguments, Hints, Tool
-from palazzo.faces.mcp.toolsets.sync_tools import pulled_line, pushed_line
-from palazzo.features.sync.sync_now import SyncNowResult
-from palazzo.features.sync.sync_pull import PulledView, SyncPullResult
-from palazzo.features.sync.sync_push import PushedView, SyncPushResult
-from palazzo.features.sync.sync_status import SyncStatusResult
+from palazzo.features.sync.contract import (
+    PulledView,
+    PushedView,
+    SyncNowResult,
+    SyncPullResult,
+    SyncPushResult,
+    SyncStatusResult,
+)
+from palazzo.features.sync.tools import pulled_line, pushed_line
+from palazzo.operations.agent_tools.tool import Answer, Argument, CallArguments, Hints, Tool
+from palazzo.operations.agent_tools.tool_answers import LIST, NUMBER, TEXT, shape
 from palazzo.text.times import to_iso
 
 _OUTSIDE = Hints(idempotent=True, open_world=True)

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palazzo.errors import UsageError
-from palazzo.faces.mcp.argument_schema import Schema
-from palazzo.faces.mcp.entry_lines import LIST, NUMBER, TEXT, shape
 from palazzo.faces.mcp.profiles.shodh.shodh_shapes import (
     CLOSING_OUTPUT,
     TEXTS,
@@ -27,14 +25,13 @@ from palazzo.faces.mcp.profiles.shodh.todo_rows import (
     todo_row,
     todo_text,
 )
-from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
-from palazzo.features.places.wing_list import WingListResult
-from palazzo.features.search.search import SearchResult
-from palazzo.features.tasks.task_results import TodoView
-from palazzo.features.tasks.todo_add import TodoAddResult
-from palazzo.features.tasks.todo_done import TodoDoneResult
-from palazzo.features.tasks.todo_drop import TodoDropResult
-from palazzo.features.tasks.todo_list import TodoListResult
+from palazzo.features.places.contract import WingListResult
+from palazzo.features.search.contract import SearchResult
+from palazzo.features.tasks.contract import TodoAddResult, TodoDoneResult, TodoDropResult, TodoListResult
+from palazzo.operations.agent_tools.tool import ADDS, CHANGES, Answer, Argument, CallArguments, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import LIST, NUMBER, TEXT, shape
+from palazzo.operations.shared_views import TodoView
+from palazzo.operations.validation import Schema
 from palazzo.text.count_phrases import count_noun
 
 _DAY, _WEEK = 86_400_000_000, 7 * 86_400_000_000

@@ -1,34 +1,32 @@
-"""Tools that check the index, make backups, and report on a period or a session."""
+"""Tools that check the index, make backups, report on a period or a session, and judge memories."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
-from palazzo.faces.mcp.profiles.shodh.shodh_shapes import answer_list, iso, memories, memory, reading, unbound_argument
-from palazzo.faces.mcp.tool import ADDS, Answer, CallArguments, Hints, Step, Tool
-from palazzo.features.backup.backup import BackupResult
-from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.upkeep.repair import RepairResult
-from palazzo.features.upkeep.status import StatusResult
-from palazzo.features.upkeep.verify import VerifyResult
-from palazzo.features.wakeup.wake_up import WakeUpResult
+from palazzo.faces.mcp.profiles.client_formats import iso
+from palazzo.faces.mcp.profiles.shodh.shodh_shapes import answer_list, memories, memory, reading, unbound_argument
+from palazzo.features.backup.contract import BackupResult
+from palazzo.features.feedback.contract import FeedbackResult
+from palazzo.features.search.contract import ListDrawersResult
+from palazzo.features.upkeep.contract import RepairResult, StatusResult, VerifyResult
+from palazzo.features.upkeep.tools import check_fields, check_line
+from palazzo.features.wakeup.contract import WakeUpResult
 from palazzo.injection.wake_up_text import MORE
+from palazzo.operations.agent_tools.tool import ADDS, Answer, Argument, CallArguments, Hints, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, LIST, NOTICE, NUMBER, TEXT, shape
 
 _DEFAULT_PERIOD = "24h"
 _MOST_NOTES = 50
+_OUTCOMES = ("helpful", "misleading", "neutral")
 
 
 # --- the index ---------------------------------------------------------------------------------------------
 
 
-def _check_rows(result: VerifyResult | RepairResult) -> list[dict[str, Any]]:
-    return [{"name": check.name, "ok": check.ok, "detail": check.detail} for check in result.checks]
-
-
 def _render_checks(result: VerifyResult | RepairResult) -> str:
-    return "\n".join(f"{'ok' if check.ok else 'not ok'}  {check.name}: {check.detail}" for check in result.checks)
+    return "\n".join(check_line(check, "not ok") for check in result.checks)
 
 
 def _answer_verify(results: Sequence[Any], call: CallArguments) -> Answer:
@@ -39,7 +37,7 @@ def _answer_verify(results: Sequence[Any], call: CallArguments) -> Answer:
         "total_storage": status.drawers,
         "total_indexed": status.drawers - status.pending,
         "orphaned_count": status.pending,
-        "checks": _check_rows(verification),
+        "checks": list(map(check_fields, verification.checks)),
     }
     backlog = f"{status.pending:,} of {status.drawers:,} memories have no vectors yet; search finds them by keywords."
     return Answer(fields, f"{_render_checks(verification)}\n{backlog}")
@@ -57,7 +55,11 @@ VERIFY_INDEX = Tool(
 
 def _answer_repair(result: RepairResult, call: CallArguments) -> Answer:
     rebuilt = ", ".join(result.rebuilt) or "nothing"
-    fields = {"is_healthy": result.ok, "rebuilt": list(result.rebuilt), "checks": _check_rows(result)}
+    fields = {
+        "is_healthy": result.ok,
+        "rebuilt": list(result.rebuilt),
+        "checks": list(map(check_fields, result.checks)),
+    }
     return Answer(fields, f"Rebuilt: {rebuilt}.\n{_render_checks(result)}")
 
 
@@ -166,6 +168,33 @@ SESSION_DIGEST = Tool(
     output=shape(notice=TEXT, text=TEXT),
 )
 
+# --- judging -----------------------------------------------------------------------------------------------
+
+
+def _request_feedback(call: CallArguments) -> Mapping[str, Any]:
+    first, *also = call["memory_ids"]
+    return {"id": first, "also": tuple(also), "verdict": call["outcome"], "by": call.host}
+
+
+def _answer_feedback(result: FeedbackResult, call: CallArguments) -> Answer:
+    fields = {"success": True, "processed": len(result.drawers), "outcome": result.verdict}
+    return Answer(fields, f"{result.verdict}: {', '.join(result.drawers)}")
+
+
+REINFORCE = Tool(
+    name="reinforce_memories",
+    operation="feedback",
+    description="Say that memories were helpful or misleading: later recalls rank them by that. neutral withdraws it.",
+    arguments=(
+        Argument("memory_ids", "", None, {"type": "array", "items": TEXT, "minItems": 1}, is_required=True),
+        Argument("outcome", "", None, {"type": "string", "enum": list(_OUTCOMES)}, is_required=True),
+    ),
+    hints=ADDS,
+    fields=_request_feedback,
+    answer=_answer_feedback,
+    output=shape(success=FLAG, processed=NUMBER),
+)
+
 TOOLS = (
     VERIFY_INDEX,
     REPAIR_INDEX,
@@ -173,4 +202,5 @@ TOOLS = (
     BACKUP_LIST,
     CONSOLIDATION_REPORT,
     SESSION_DIGEST,
+    REINFORCE,
 )

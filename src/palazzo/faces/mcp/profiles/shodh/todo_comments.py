@@ -9,17 +9,14 @@ from functools import partial
 from typing import Any
 
 from palazzo.errors import UsageError
-from palazzo.faces.mcp.entry_lines import LIST, NUMBER, TEXT, shape
-from palazzo.faces.mcp.profiles.memory_notes import id_of
-from palazzo.faces.mcp.profiles.shodh.shodh_shapes import NO_DRAWERS, answer_records, enum_schema, iso, unbound_argument
+from palazzo.faces.mcp.profiles.client_formats import id_of, iso
+from palazzo.faces.mcp.profiles.shodh.shodh_shapes import NO_DRAWERS, answer_records, enum_schema, unbound_argument
 from palazzo.faces.mcp.profiles.shodh.todo_rows import id_argument
-from palazzo.faces.mcp.tool import ADDS, CHANGES, Answer, CallArguments, Step, Tool
-from palazzo.features.notes.forget import ForgetResult
-from palazzo.features.notes.remember import RememberResult
-from palazzo.features.notes.update_drawer import UpdateDrawerResult
-from palazzo.features.search.list_drawers import ListDrawersResult
-from palazzo.features.search.show_results import ShowResult
-from palazzo.features.tasks.todo_list import TodoListResult
+from palazzo.features.notes.contract import ForgetResult, RememberResult, UpdateDrawerResult
+from palazzo.features.search.contract import ListDrawersResult, ShowResult
+from palazzo.features.tasks.contract import TodoListResult
+from palazzo.operations.agent_tools.tool import ADDS, CHANGES, Answer, CallArguments, Step, Tool
+from palazzo.operations.agent_tools.tool_answers import LIST, NUMBER, TEXT, shape
 
 _WHOLE_ID = re.compile(r"[0-9a-f]{32}")
 _MOST_LISTED = 100

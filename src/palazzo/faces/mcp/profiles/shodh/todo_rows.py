@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from palazzo.faces.mcp.entry_lines import TEXT
-from palazzo.faces.mcp.profiles.client_days import last_day
-from palazzo.faces.mcp.profiles.shodh.shodh_shapes import answer_records, iso, unbound_argument
-from palazzo.faces.mcp.tool import Answer, Argument, CallArguments
-from palazzo.features.tasks.task_results import TodoView
+from palazzo.faces.mcp.profiles.client_formats import iso, last_day
+from palazzo.faces.mcp.profiles.shodh.shodh_shapes import answer_records, unbound_argument
+from palazzo.operations.agent_tools.tool import Answer, Argument, CallArguments
+from palazzo.operations.agent_tools.tool_answers import TEXT
+from palazzo.operations.shared_views import TodoView
 
 OPEN = ("backlog", "todo", "in_progress", "blocked")
 STATUSES = (*OPEN, "done", "cancelled")

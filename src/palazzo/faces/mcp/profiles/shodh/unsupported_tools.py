@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from palazzo.faces.mcp.entry_lines import FLAG, TEXT
-from palazzo.faces.mcp.profiles.shodh.shodh_shapes import DECIMAL, TEXTS, enum_schema, unbound_argument
-from palazzo.faces.mcp.tool import Answer, Argument, Tool
+from palazzo.faces.mcp.profiles.shodh.shodh_shapes import DECIMAL, enum_schema, unbound_argument
+from palazzo.operations.agent_tools.tool import Answer, Argument, Tool
+from palazzo.operations.agent_tools.tool_answers import FLAG, TEXT
 
 
 def _unsupported_tool(name: str, sentence: str, *arguments: Argument) -> Tool:
@@ -107,11 +107,5 @@ TOOLS = (
         "Palazzo does not compare memories with a baseline: audit lists noise, repetitions and outdated memories.",
         unbound_argument("limit", DECIMAL, default=10),
         unbound_argument("min_sigma", DECIMAL, default=2),
-    ),
-    _unsupported_tool(
-        "reinforce_memories",
-        "Feedback does not change how memories are ranked: forget hides a misleading memory.",
-        unbound_argument("memory_ids", TEXTS, is_required=True),
-        unbound_argument("outcome", enum_schema("helpful", "misleading", "neutral"), is_required=True),
     ),
 )

@@ -1,0 +1,1 @@
+"""The hook face: from a host's payload to an operation and back, in time and whatever fails."""
