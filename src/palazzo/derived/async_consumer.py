@@ -9,6 +9,7 @@ when it has changed, in a complete rebuild, by another release of Palazzo, and b
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
@@ -123,6 +124,8 @@ def follow(
             return
         for start in range(0, len(things), consumer.at_once):
             if stop and stop():
+                if rebuild_position is None:
+                    _advance_partly(database, consumer, cursor, log, things[:start])
                 return
             run.redo(things[start : start + consumer.at_once], None if rebuild_position is None else cursor)
             count += min(consumer.at_once, len(things) - start)
@@ -135,6 +138,30 @@ def follow(
                 change_log.drop_cursor(connection, _rebuild_cursor_name(consumer))
             else:
                 change_log.advance(connection, consumer.name, consumer.version, log[-1].seq)
+
+
+def _advance_partly(
+    database: Database,
+    consumer: BackgroundConsumer[Output],
+    cursor: tuple[int, int],
+    log: Sequence[Change],
+    redone: Sequence[int],
+) -> None:
+    """Advance to the last change before those whose things were not redone: a short run must not begin at the same
+    change again and again.
+    """
+    if not redone:
+        return
+    with database.transaction() as connection:
+        if change_log.cursor(connection, consumer.name) != cursor:
+            return
+        count = bisect_left(
+            range(1, len(log) + 1),
+            True,
+            key=lambda length: not set(redone).issuperset(consumer.find_affected_things(connection, log[:length])),
+        )
+        if count:
+            change_log.advance(connection, consumer.name, consumer.version, log[count - 1].seq)
 
 
 def retry(database: Database, consumer: BackgroundConsumer[Output]) -> None:

@@ -7,8 +7,10 @@ never waits for it. Claims are a function of a drawer's text. A conflict, once f
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from palazzo.index.failure_isolation import OtherThingFailed, drawer_label, letter, process_text
@@ -33,6 +35,18 @@ _WORDS_ASKED = 4
 _COMMON = 6
 """Number of drawers from which a plain word is not the name of a thing: `drawer` in a palace about drawers."""
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
+_CHANGE_LOG = re.compile(
+    r"(?:^|/)(?:[^/]*[-_.])?(?:change-?s|change-?logs?|history|news|releases?|release[-_]?notes?|what[-_']?s[-_]?new|upgrading)"
+    r"(?:[-_.][^/]*)?(?:/|$)",
+    re.IGNORECASE,
+)
+"""The path of a change log or of release notes, or of a page in a directory of them."""
+_TEXTS_KEPT = 4_000
+"""Parsed texts that a run of the consumer keeps: parsing is nine tenths of its work, and claims are compared with the
+same drawers of their wing, and with the same facts, again and again.
+"""
+Parse = Callable[[str, str], ComparedText]
+"""Parses a text; the second argument says who speaks."""
 _MOST_FACTS = 2_000
 """Maximum number of open facts with which claims are compared; if there are more, the newest."""
 FACTS = "claim/fact"
@@ -49,6 +63,7 @@ class ClaimConsumer:
 
     def __init__(self, now: Micros) -> None:
         self.now = now
+        self._parse = lru_cache(_TEXTS_KEPT)(compared_text.tell)
 
     def find_affected_things(self, connection: Connection, log: Sequence[Change]) -> list[int]:
         """Return the drawers that these changes concern."""
@@ -63,8 +78,8 @@ class ClaimConsumer:
 
     def make(self, connection: Connection, things: Sequence[int]) -> ClaimBatch:
         """Process these drawers again, and compare them with the rest of their wing."""
-        drawers = list(_read(connection, things))
-        comparison = _ClaimComparison(connection)
+        drawers = list(_read(connection, things, self._parse))
+        comparison = _ClaimComparison(connection, self._parse)
         found_conflicts = list(comparison.conflicts(drawers))
         return ClaimBatch([row for drawer in drawers for row in drawer.rows], found_conflicts, comparison.retried_facts)
 
@@ -107,7 +122,7 @@ def sample(connection: Connection, size: int) -> list[int]:
 
 def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
     """Return the claims that these drawers make, in order."""
-    return [row for drawer in _read(connection, drawers) for row in drawer.rows]
+    return [row for drawer in _read(connection, drawers, compared_text.tell) for row in drawer.rows]
 
 
 # --- reading -----------------------------------------------------------------------------------------------
@@ -116,8 +131,10 @@ def expected(connection: Connection, drawers: Sequence[int]) -> list[ClaimRow]:
 class _Stretch:
     """A range of an item with one speaker, read for claims."""
 
-    def __init__(self, item: int, uid: str, start: int, parsed_text: ComparedText) -> None:
+    def __init__(self, item: int, uid: str, start: int, parsed_text: ComparedText, document: str | None) -> None:
         self.item, self.uid, self.start, self.told = item, uid, start, parsed_text
+        self.is_document = document is not None
+        self.is_change_log = document is not None and _CHANGE_LOG.search(document) is not None
 
     def side(self, place: tuple[int, int]) -> conflict_rows.Claim:
         return conflict_rows.Claim(None, self.uid, self.start + place[0], self.start + place[1])
@@ -148,12 +165,12 @@ def _row(drawer: ToRead, stretch: _Stretch, claim: Claim) -> ClaimRow:
     )
 
 
-def _read(connection: Connection, rows: Sequence[int], everything: bool = False) -> Iterator[_Read]:
+def _read(connection: Connection, rows: Sequence[int], parse: Parse, everything: bool = False) -> Iterator[_Read]:
     drawers = claim_rows.to_read(connection, rows)
     sources = {
-        int(row): str(uri)
-        for row, uri in connection.execute(
-            f"SELECT id, uri FROM source WHERE id IN ({','.join('?' * len(drawers))})",
+        int(row): (str(uri), str(path))
+        for row, uri, path in connection.execute(
+            f"SELECT id, uri, json_extract(key, '$[#-1]') FROM source WHERE id IN ({','.join('?' * len(drawers))})",
             [entry.source for entry in drawers],
         )
     }
@@ -163,11 +180,20 @@ def _read(connection: Connection, rows: Sequence[int], everything: bool = False)
         passages = [
             (item, uid, text[low:high], role, low)
             for item, start, end in drawer.spans
-            for uid, text, role, low, high in _voices(items_by_row.get(item), start, end, sources[drawer.source])
+            for uid, text, role, low, high in _voices(items_by_row.get(item), start, end, sources[drawer.source][0])
             if high - low <= _LONGEST
         ]
         worth = [entry for entry in passages if everything or may_claim(entry[2], entry[3])]
-        stretches = [_Stretch(item, uid, low, compared_text.tell(text, role)) for item, uid, text, role, low in worth]
+        stretches = [
+            _Stretch(
+                item,
+                uid,
+                low,
+                parse(text, role),
+                sources[drawer.source][1] if items_by_row[item][1] == "document" else None,
+            )
+            for item, uid, text, role, low in worth
+        ]
         yield _Read(drawer, stretches, tuple(entry[2] for entry in passages if entry not in worth))
 
 
@@ -223,11 +249,11 @@ class ConflictCandidate(NamedTuple):
 class _ClaimComparison:
     """Compares drawers with the rest of their wing, in one snapshot."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, parse: Parse) -> None:
+        self._connection, self._parse = connection, parse
         self._known: dict[int, _Read] = {}
         self._changes: dict[int, list[tuple[frozenset[str], int]]] = {}
-        self._facts = _OpenFacts(connection)
+        self._facts = _OpenFacts(connection, parse)
         self._set_aside = dead_letters.things(connection, ClaimConsumer.name)
 
     @property
@@ -270,13 +296,13 @@ class _ClaimComparison:
 
     def _read_others(self, rows: Sequence[int]) -> list[_Read]:
         """Read drawers for comparison. One that fails is set aside, not the drawer compared with it."""
-        drawers = process_text(lambda: list(_read(self._connection, rows, everything=True)))
+        drawers = process_text(lambda: list(_read(self._connection, rows, self._parse, everything=True)))
         if isinstance(drawers, Exception):
             return [drawer for row in rows for drawer in self._read_other(row)]
         return drawers
 
     def _read_other(self, row: int) -> list[_Read]:
-        drawers = process_text(lambda: list(_read(self._connection, [row], everything=True)))
+        drawers = process_text(lambda: list(_read(self._connection, [row], self._parse, everything=True)))
         if isinstance(drawers, Exception):
             label = drawer_label(self._connection, row)
             raise OtherThingFailed(
@@ -286,7 +312,9 @@ class _ClaimComparison:
 
     def _whole(self, drawer: _Read) -> _Read:
         """Return the drawer with the text that makes no claim itself but may be contradicted."""
-        return next(_read(self._connection, [drawer.drawer.drawer], everything=True)) if drawer.unread else drawer
+        if not drawer.unread:
+            return drawer
+        return next(_read(self._connection, [drawer.drawer.drawer], self._parse, everything=True))
 
     def _find_candidates(self, claim: Claim, wing: int) -> list[int]:
         if claim.value is None and not claim.old:
@@ -313,7 +341,14 @@ def _between(earlier: _Read, later: _Read) -> Iterator[ConflictCandidate]:
     for earlier_stretch in earlier.stretches:
         for later_stretch in later.stretches:
             if earlier_stretch.item != later_stretch.item:
-                for contradiction in contradictions.contradictions(earlier_stretch.told, later_stretch.told):
+                # Two pages of one tree have different values at the same time: of two, neither is the newer one.
+                switches_only = earlier_stretch.is_document and later_stretch.is_document
+                # And what release notes say was switched, the tree's other pages say by now.
+                if switches_only and (earlier_stretch.is_change_log or later_stretch.is_change_log):
+                    continue
+                for contradiction in contradictions.contradictions(
+                    earlier_stretch.told, later_stretch.told, switches_only
+                ):
                     yield ConflictCandidate(
                         contradiction.kind,
                         earlier_stretch.side(contradiction.earlier),
@@ -325,8 +360,8 @@ def _between(earlier: _Read, later: _Read) -> Iterator[ConflictCandidate]:
 class _OpenFacts:
     """The current facts, each as the sentence that a claim can contradict."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, parse: Parse) -> None:
+        self._connection, self._parse = connection, parse
         self._by_word: dict[str, list[tuple[int, int | None, ComparedText]]] | None = None
         self.retried: frozenset[int] = frozenset()
 
@@ -356,7 +391,7 @@ class _OpenFacts:
             for version in open_versions[-_MOST_FACTS:]:
                 if version.fact in set_aside:
                     continue
-                fact_text = _read_fact(beliefs, version)
+                fact_text = _read_fact(beliefs, version, self._parse)
                 wing = None if version.wing in (None, USERS_WING) else rows_of_wings.get(version.wing, 0)
                 for word in fact_text.words:
                     self._by_word[word].append((version.fact, wing, fact_text))
@@ -370,18 +405,18 @@ def retry_facts(connection: Connection) -> None:
     for version in fact_rows.versions(connection, beliefs.known_at) if letters else ():
         if version.fact in letters and version.valid_to is None:
             try:
-                _read_fact(beliefs, version)
+                _read_fact(beliefs, version, compared_text.tell)
             except OtherThingFailed:
                 failed.add(version.fact)
     dead_letters.clear(connection, FACTS, letters - failed)
 
 
-def _read_fact(beliefs: Beliefs, version: Version) -> ComparedText:
+def _read_fact(beliefs: Beliefs, version: Version, parse: Parse) -> ComparedText:
     """Return a fact's text for comparison. Raises OtherThingFailed if the fact has words that cannot be processed."""
     words = sentence(beliefs.name(version.subject), version.predicate_name, beliefs.name(version.object))
 
     def read() -> ComparedText:
-        text = compared_text.tell(words, "author")
+        text = parse(words, "author")
         _ = text.words  # computed here and cached, so that an error in it is this fact's
         return text
 

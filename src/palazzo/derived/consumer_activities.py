@@ -7,6 +7,7 @@ from __future__ import annotations
 
 _BACKGROUND = {
     "embedding": "making vectors",
+    "heading": "indexing titles and paths",
     "mending": "finding failures and their fixes",
     "anchor": "finding cited files",
     "digest": "digesting sessions",

@@ -13,7 +13,9 @@ from dataclasses import replace
 from functools import partial
 
 from palazzo.derived import taint_consumer
+from palazzo.derived.heading_consumer import reword, settle
 from palazzo.index import cut_material, cut_rules, failure_isolation
+from palazzo.index.consumer import CUTTER_KINDS, CUTTER_NAME
 from palazzo.index.cut_material import ThreadRow
 from palazzo.index.cut_rules import CutItem, Draft
 from palazzo.index.drawer_builder import line_locator
@@ -23,7 +25,7 @@ from palazzo.index.fallback_cut import Rules, cut_safely, plain_message, plain_n
 from palazzo.index.forget_propagation import load_version
 from palazzo.model import Source
 from palazzo.store import act_rows, dead_letters, drawers, items, source_rows, taint_rows
-from palazzo.store.change_log import Change, ChangeKind
+from palazzo.store.change_log import Change
 from palazzo.store.database import Connection
 from palazzo.store.drawers import LEFT_OUT, REPLACED, StoredDrawer
 from palazzo.store.taint_rows import Thread
@@ -33,9 +35,9 @@ from palazzo.text.document_formats import document_kind
 class Cutter:
     """Cuts items into drawers; see the module."""
 
-    name = "cut"
-    version = 8
-    kinds: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased")
+    name = CUTTER_NAME
+    version = 9
+    kinds = CUTTER_KINDS
 
     def apply_changes(self, connection: Connection, log: list[Change]) -> None:
         """Cut again the items that these changes concern."""
@@ -44,6 +46,7 @@ class Cutter:
         if item_rows:
             refresh(connection, item_rows)
             recut_items(connection, item_rows)
+            settle(connection, {source for _, _, source, _, _ in items.whereabouts(connection, item_rows)})
         for change in log:
             plan.add(change)
         plan.add_items([change.ref for change in log if change.kind == "item"])
@@ -53,6 +56,8 @@ class Cutter:
             recut_document(connection, source)
         for item in plan.notes:
             recut_note(connection, item)
+        settle(connection, plan.sources())
+        reword(connection, {change.ref for change in log if change.kind == "source"})
 
 
 class _RecutPlan:
@@ -71,6 +76,10 @@ class _RecutPlan:
                 self.documents[int(source)] = None
         elif change.kind == "act":
             self.add_items(act_rows.items_of_act(self._connection, change.ref))
+
+    def sources(self) -> set[int]:
+        """Return the sources of the threads and documents."""
+        return {source for source, _ in self.threads} | set(self.documents)
 
     def add_items(self, rows: Sequence[int]) -> None:
         """Record these items for cutting; noise has nothing to cut."""

@@ -15,7 +15,7 @@ class DigestConsumer(OfSessions):
     """The consumer that stores the lines of digests."""
 
     name = "digest"
-    version = 7
+    version = 8
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions."""

@@ -20,7 +20,7 @@ class FailureConsumer(OfSessions):
     """The consumer that stores failures."""
 
     name = "mending"
-    version = 5
+    version = 6
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions, including those with stored failures."""

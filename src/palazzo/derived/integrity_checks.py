@@ -17,6 +17,7 @@ from palazzo.derived import (
     digest_consumer,
     expected_drawers,
     fix_consumer,
+    heading_consumer,
     mention_consumer,
 )
 from palazzo.derived.consumer_activities import activity_of
@@ -26,6 +27,7 @@ from palazzo.derived.primary_checks import (
     check_file,
     check_imports,
     check_items,
+    check_log,
     check_provenance,
     check_references,
     check_variants,
@@ -81,12 +83,14 @@ def verify(database: Database, embedder: EmbedderFactory, progress: Progress | N
     report = progress or (lambda name, done, total: None)
     with contextlib.closing(Database(database.path, "read", compares_checksums=True)) as reader:
         yield from _truth(reader)
+        yield _run_check(reader, "log", lambda connection: check_log(connection, database.path))
         yield _run_check(reader, "imports", check_imports)
         yield _run_check(reader, "variants", check_variants)
         yield _run_check(reader, "provenance", check_provenance)
         yield _run_check(reader, "places", _places)
         yield _run_check(reader, "drawers", lambda connection: _drawers(connection, report))
         yield _run_check(reader, "keywords", _keywords)
+        yield _run_check(reader, "titles", _headings)
         yield _run_check(reader, "past", lambda connection: _past(connection, report))
         yield _run_check(reader, "claims", _claims)
         yield _run_check(reader, "mentions", _mentions)
@@ -176,6 +180,19 @@ def _keywords(connection: Connection) -> CheckOutcome:
             f"{index_count - drawer_count + missing:,} others are in it",
         )
     return True, f"{index_count:,} drawers, exactly the live ones"
+
+
+def _headings(connection: Connection) -> CheckOutcome:
+    """Check that every source's title is indexed with its first drawer."""
+    if not async_consumer.is_followed(connection, heading_consumer.HEADING_CONSUMER):
+        return True, "not compared: not all sources have been read yet"
+    if async_consumer.count_pending(connection, heading_consumer.HEADING_CONSUMER):
+        return True, "not compared: some sources have not been read yet"
+    sources = heading_consumer.HEADING_CONSUMER.everything(connection)
+    wrong = heading_consumer.expected(connection, sources)
+    if wrong:
+        return False, f"{len(wrong):,} of {len(sources):,} sources are not found by their title or path"
+    return True, f"{len(sources):,} sources are found by their title or path"
 
 
 def _past(connection: Connection, progress: Progress) -> CheckOutcome:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 
 from palazzo.archive import device_chain
-from palazzo.store import chain_links, device_rows, foreign_rows, items, tombstones, unfinished_imports
+from palazzo.store import chain_links, device_rows, foreign_rows, items, log_frames, tombstones, unfinished_imports
 from palazzo.store.database import Connection
+from palazzo.text.count_phrases import count_noun
 
 _MOST_FINDINGS = 3
 CheckOutcome = tuple[bool, str]
@@ -16,6 +18,18 @@ def check_file(connection: Connection) -> CheckOutcome:
     """Check that SQLite finds the file sound."""
     messages = [str(row) for (row,) in connection.execute("PRAGMA integrity_check(20)")]
     return messages == ["ok"], "SQLite reports no errors" if messages == ["ok"] else summarize(messages)
+
+
+def check_log(connection: Connection, palace: Path) -> CheckOutcome:
+    """Check that SQLite can read every transaction in the write-ahead log of the palace that `connection` is to."""
+    ((page_size,),) = connection.execute("PRAGMA page_size")
+    count = log_frames.count_unreadable(palace, int(str(page_size)))
+    if not count:
+        return True, "every transaction in the write-ahead log can be read"
+    return False, (
+        f"the write-ahead log is damaged: {count_noun(count, 'transaction')} after the damage cannot be read. If the "
+        "machine lost power meanwhile, they may never have been acknowledged; otherwise compare with a backup"
+    )
 
 
 def check_references(connection: Connection) -> CheckOutcome:

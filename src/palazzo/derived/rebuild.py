@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from palazzo.derived import async_consumer, cutter
+from palazzo.derived import async_consumer, cutter, heading_consumer
 from palazzo.derived.consumers import lagging_consumers
 from palazzo.derived.cutter import Cutter
 from palazzo.errors import PalaceUnusable
@@ -81,6 +81,8 @@ def _rebuild_drawers(database: Database, progress: Progress | None) -> None:
         work = _steps(database, source)
         for _ in work:
             pass
+        with database.transaction() as connection:
+            heading_consumer.settle(connection, [source])
         if progress:
             progress(n + 1, len(rows))
     with database.transaction() as connection:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from palazzo.index.cut_rules import CutSpan, subtract_ranges
+from palazzo.index.cut_rules import CutSpan
+from palazzo.index.visible_text import subtract_ranges
 from palazzo.store.act_rows import Act, ActSpan
 
 

@@ -14,6 +14,10 @@ from palazzo.store.change_log import Change, ChangeKind
 from palazzo.store.database import Connection
 
 _NO_LIMIT = 1 << 60
+CUTTER_NAME = "cut"
+"""The name of the consumer that runs in each write's own transaction."""
+CUTTER_KINDS: tuple[ChangeKind, ...] = ("item", "revision", "act", "erased", "source")
+"""The changes that it follows."""
 
 
 class Consumer(Protocol):

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from palazzo.index import cut_rules
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.cut_rules import CutItem, ItemContext
-from palazzo.model import ContentKind, Micros
+from palazzo.model import ContentKind, Micros, Trust
 from palazzo.store import act_rows, items, taint_rows
 from palazzo.store.database import Connection
 from palazzo.store.taint_rows import Beginnings, Thread
 
 _EARLIEST_POINT, _NO_END = -(1 << 63), (1 << 63) - 1
 
+_AT_ONCE = 500
+"""Rows that one statement loads."""
 ThreadRow = tuple[int, str, int]
 """An item's row id, role and ordinal."""
 
@@ -49,7 +51,7 @@ def add_marks(cut_items: Sequence[CutItem], beginnings: Mapping[int, Beginnings]
 
 def load_unmarked(connection: Connection, rows: Sequence[int]) -> tuple[list[CutItem], ActsOnItems]:
     """Return the items of these row ids, with holes where words were forgotten, and the acts on them."""
-    cut_items = [_load_one(connection, row) for row in rows]
+    cut_items = _load_items(connection, rows)
     on = ActsOnItems(act_rows.acts_on(connection, [item.uid for item in cut_items]))
     if on:
         cut_items = [replace(item, holes=on.holes(item.uid)) for item in cut_items]
@@ -204,19 +206,46 @@ def _segment_starts(roles: Sequence[str]) -> list[int]:
     return starts
 
 
-def _load_one(connection: Connection, row: int) -> CutItem:
-    uid, role, author, text, codec, parts, trust, ordinal, note_fields, works_for, directory, *whence = next(
-        connection.execute(
-            "SELECT uid, role, author, text, text_codec, parts, trust, ordinal,"
+def _load_items(connection: Connection, rows: Sequence[int]) -> list[CutItem]:
+    """Return the items of these row ids, in this order, by one statement for many."""
+    items_by_row: dict[int, CutItem] = {}
+    for start in range(0, len(rows), _AT_ONCE):
+        records = connection.execute(
+            "SELECT id, uid, role, author, text, text_codec, parts, trust, ordinal,"
             " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic', '$.tainted_by') END,"
             " json_extract(meta, '$.works_for'), json_extract(meta, '$.cwd'),"
-            " thread, created_at, recorded_at, branch, commit_id, room FROM item WHERE id = ?",
-            (row,),
+            " thread, created_at, recorded_at, branch, commit_id, room FROM item"
+            " WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(rows[start : start + _AT_ONCE]),),
         )
+        for row, *columns in records:
+            items_by_row[row] = _make_item(row, *columns)
+    return [items_by_row[row] for row in rows]
+
+
+def _make_item(
+    row: int,
+    uid: bytes,
+    role: str,
+    author: str,
+    text: bytes,
+    codec: int,
+    parts: str,
+    trust: Trust,
+    ordinal: int,
+    note_fields: str | None,
+    works_for: str | None,
+    directory: str | None,
+    *whence: Any,
+) -> CutItem:
+    shelf, topic, tainted_by = json.loads(note_fields) if note_fields else ("", "", "")
+    context = replace(
+        ItemContext(*whence),
+        shelf=str(shelf or ""),
+        topic=str(topic or ""),
+        is_tainted=bool(tainted_by),
+        works_for=str(works_for or ""),
+        directory=str(directory or ""),
     )
     plain_text = items.decode_text(text, codec)
-    origin = replace(ItemContext(*whence), works_for=str(works_for or ""), directory=str(directory or ""))
-    if note_fields:
-        shelf, topic, tainted_by = json.loads(note_fields)
-        origin = replace(origin, shelf=str(shelf or ""), topic=str(topic or ""), is_tainted=bool(tainted_by))
-    return CutItem(row, bytes(uid), role, author, plain_text, items.load_parts(parts), trust, ordinal, context=origin)
+    return CutItem(row, bytes(uid), role, author, plain_text, items.load_parts(parts), trust, ordinal, context=context)

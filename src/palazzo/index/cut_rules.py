@@ -1,22 +1,31 @@
 """Cut rules: which spans of the archive become drawers. Pure functions; no storage.
 
 A conversation becomes *exchanges* (a person's message and the answer to it, split where it is long), *tool* drawers (a
-call with its output) and *attachment* drawers (a file that came with a message). A document becomes its *sections*.
-Boundaries depend only on the text before them, so a conversation that grows keeps the drawers it has.
+call with its output), *attachment* drawers (a file that came with a message) and *reasoning* drawers (what agents
+thought). A document becomes its *sections*. Boundaries depend only on the text before them, so a conversation that
+grows keeps the drawers it has.
 
 Words that a person forgot leave a hole: no span crosses it, and cutting starts anew after it. Untrusted content, and
-words that were said under its influence, never share an exchange with other words, which would then have the same low
+words that were said under its influence, never share a drawer with other words, which would then have the same low
 trust. Text that a person quotes is in drawers of its own, whose role is `quoted`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from palazzo.index import rule_tags
 from palazzo.index.memory_calls import asks_in_shell
-from palazzo.index.visible_text import Range, approved_trust, is_mention, quoted_ranges, told_ranges, trust_of_part
+from palazzo.index.visible_text import (
+    Range,
+    approved_trust,
+    is_mention,
+    quoted_ranges,
+    subtract_ranges,
+    told_ranges,
+    trust_of_part,
+)
 from palazzo.model import DrawerKind, Part, Trust
 from palazzo.security.memory_tools import is_memory_tool, says_something_new
 from palazzo.security.quotations import Quotation
@@ -44,7 +53,12 @@ ENTRY_CHARACTERS = 4000
 _ERROR_PASSAGES = 3
 
 
-_KINDS_OF_SHELVES: Mapping[str, DrawerKind] = {"diary": "diary", "todo": "todo", "reminder": "reminder"}
+_KINDS_OF_SHELVES: Mapping[str, DrawerKind] = {
+    "diary": "diary",
+    "todo": "todo",
+    "reminder": "reminder",
+    "commit": "commit",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +182,10 @@ def segments(items: Sequence[CutItem]) -> list[list[CutItem]]:
 
 
 def cut_segment(items: Sequence[CutItem]) -> list[Draft]:
-    """Cut one segment of a conversation into exchange, tool and attachment drawers."""
-    return _drop_covered_drafts([*_exchanges(items), *_tools(items), *_attachments(items)])
+    """Cut one segment of a conversation into exchange, tool, attachment and reasoning drawers."""
+    exchanges = map(_exchange, _group(_split(items, _find_prose_ranges)))
+    reasoning_drafts = map(_reasoning_draft, _group(_split(items, _find_reasoning_ranges)))
+    return _drop_covered_drafts([*exchanges, *_tools(items), *_attachments(items), *reasoning_drafts])
 
 
 def cut_section(item: CutItem, kind: DocumentKind, title: str, path: str = "") -> list[Draft]:
@@ -221,45 +237,37 @@ def note_kind(item: CutItem) -> DrawerKind:
     return _KINDS_OF_SHELVES.get(item.context.shelf, "note")
 
 
-def subtract_ranges(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
-    """Return what remains of [start, end) outside the sorted `holes`."""
-    ranges, at = [], start
-    for low, high in holes:
-        if high <= at or low >= end:
-            continue
-        if low > at:
-            ranges.append((at, low))
-        at = max(at, high)
-    if at < end:
-        ranges.append((at, end))
-    return ranges
-
-
-def _exchanges(items: Sequence[CutItem]) -> Iterator[Draft]:
+def _group(spans: Iterable[tuple[CutSpan, bool]]) -> Iterator[list[CutSpan]]:
+    """Yield the spans of one drawer each; a hole, another trust and the largest size begin the next."""
     group: list[CutSpan] = []
     size = 0
     outside = (False, False)
-    for span, barrier in _prose(items):
+    for span, barrier in spans:
         length = span.end - span.start
         belief_of_span = span.belief
-        was = outside
+        previous = outside
         outside = (belief_of_span.is_outside, belief_of_span.is_quoted) if belief_of_span else (False, False)
-        if group and (barrier or outside != was or size + length > DRAWER_CHARACTERS):
-            yield _exchange(group)
+        if group and (barrier or outside != previous or size + length > DRAWER_CHARACTERS):
+            yield group
             group, size = [], 0
         group.append(span)
         size += length
     if group:
-        yield _exchange(group)
+        yield group
 
 
-def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
+_BelievedRange = tuple[int, int, Belief]
+
+
+def _split(
+    items: Sequence[CutItem], find_ranges: Callable[[CutItem], Iterable[_BelievedRange]]
+) -> Iterator[tuple[CutSpan, bool]]:
     """Yield pieces of the messages, and whether a hole comes before each."""
     barrier = False
     for item in items:
         if item.role not in ("user", "assistant"):
             continue
-        for start, end, part_belief in _find_prose_ranges(item):
+        for start, end, part_belief in find_ranges(item):
             at = start
             for low, high in subtract_ranges(start, end, item.holes):
                 barrier = barrier or low > at
@@ -270,23 +278,28 @@ def _prose(items: Sequence[CutItem]) -> Iterator[tuple[CutSpan, bool]]:
             barrier = barrier or at < end
 
 
-def _find_prose_ranges(item: CutItem) -> Iterator[tuple[int, int, Belief]]:
+def _find_prose_ranges(item: CutItem) -> Iterator[_BelievedRange]:
     """Yield the ranges of prose with a speaker, and their trust; an item without parts is all text."""
     whole = (Part("text", 0, len(item.text)),) if item.text else ()
     for part in item.parts or whole:
         if part.kind == "text":
             part_belief = belief(item, part)
-            memory_ranges = told_ranges(item.text, part, item.role)
             quotations = [] if part_belief.is_outside else quoted_ranges(item.text, part, item.role, item.trust)
-            for low, high in (
-                subtract_ranges(part.start, part.end, memory_ranges) if memory_ranges else ((part.start, part.end),)
-            ):
+            for low, high in subtract_ranges(part.start, part.end, told_ranges(item.text, part, item.role)):
                 yield from _with_quotations(low, high, part_belief, quotations)
+
+
+def _find_reasoning_ranges(item: CutItem) -> Iterator[_BelievedRange]:
+    """Yield the ranges of an agent's reasoning, without the memory that it repeats, and their trust."""
+    for part in item.parts:
+        if part.kind == "thinking" and item.role == "assistant":
+            for low, high in subtract_ranges(part.start, part.end, told_ranges(item.text, part, item.role)):
+                yield low, high, belief(item, part)
 
 
 def _with_quotations(
     start: int, end: int, person_belief: Belief, quotations: Sequence[Quotation]
-) -> Iterator[tuple[int, int, Belief]]:
+) -> Iterator[_BelievedRange]:
     """Yield a range in pieces: the person's own words, and quoted words."""
     at = start
     for quotation in quotations:
@@ -308,6 +321,12 @@ def _exchange(spans: Sequence[CutSpan]) -> Draft:
     if all(span.belief is not None and span.belief.is_quoted for span in spans):
         return Draft("exchange", tuple(merged_spans), tuple(spans), QUOTED_ROLE, worth, tags=(rule_tags.QUOTED_TAG,))
     return Draft("exchange", tuple(merged_spans), tuple(spans), "+".join(roles), worth, "", author)
+
+
+def _reasoning_draft(spans: Sequence[CutSpan]) -> Draft:
+    """Return a drawer of an agent's reasoning: indexed by all its words, and by the meaning of its beginning."""
+    worth = _least(span.belief for span in spans if span.belief is not None)
+    return Draft("reasoning", tuple(_join_neighbours(spans)), (spans[0],), "assistant", worth, "", spans[0].item.author)
 
 
 def _join_neighbours(spans: Sequence[CutSpan]) -> list[CutSpan]:
@@ -399,8 +418,7 @@ def _attachments(items: Sequence[CutItem]) -> Iterator[Draft]:
 
 
 def _head(span: CutSpan) -> CutSpan:
-    pieces = split_span(span.item.text, span.start, span.end, PASSAGE_CHARACTERS)
-    return CutSpan(span.item, *pieces[0]) if pieces else span
+    return next(_passages(span), span)
 
 
 def _errors(span: CutSpan) -> list[CutSpan]:
@@ -411,12 +429,11 @@ def _errors(span: CutSpan) -> list[CutSpan]:
 
 def _not_in(passages: Sequence[CutSpan], errors: Sequence[CutSpan]) -> list[CutSpan]:
     """Return the first error lines that no passage contains yet."""
-    heads = []
-    for error in errors:
-        inside = any(p.item.row == error.item.row and p.start <= error.start and error.end <= p.end for p in passages)
-        if not inside:
-            heads.append(_head(error))
-    return heads[:_ERROR_PASSAGES]
+    return [
+        _head(error)
+        for error in errors
+        if not any(p.item.row == error.item.row and p.start <= error.start and error.end <= p.end for p in passages)
+    ][:_ERROR_PASSAGES]
 
 
 def _pieces(item: CutItem, part: Part, limit: int) -> Iterator[CutSpan]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 from palazzo.archive.identity import drawer_uid
 from palazzo.index import rule_tags
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.cut_rules import CutSpan, Draft
+from palazzo.index.vector_keys import text_hash
 from palazzo.model import Trust
 from palazzo.store import place_rows
 from palazzo.store.database import Connection
@@ -67,11 +67,6 @@ def _trust(on: ActsOnItems, draft: Draft) -> Trust:
 def passage_rows(passages: Sequence[CutSpan]) -> list[PassageRow]:
     """Return the passages of a drawer, each with the hash of its text."""
     return [PassageRow(span.item.row, span.start, span.end, text_hash(span.text)) for span in passages]
-
-
-def text_hash(text: str) -> bytes:
-    """Return the key of a vector: 16 bytes of the text's hash."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def line_locator(draft: Draft) -> str:

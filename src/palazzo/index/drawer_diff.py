@@ -16,7 +16,17 @@ from palazzo.index.cut_material import load
 from palazzo.index.cut_rules import CutSpan, Draft, note_belief, note_kind
 from palazzo.index.drawer_builder import drawer_row, passage_rows
 from palazzo.index.indexed_text import index_new, reindex
-from palazzo.store import change_log, dead_letters, drawers, items, keyword_table, tag_rows, vector_rows
+from palazzo.index.vector_keys import heading_hash
+from palazzo.store import (
+    change_log,
+    dead_letters,
+    drawers,
+    items,
+    keyword_table,
+    source_headings,
+    tag_rows,
+    vector_rows,
+)
 from palazzo.store.act_rows import Act, ActSpan
 from palazzo.store.database import Connection
 from palazzo.store.drawers import FORGOTTEN, RECUT, REPLACED, DrawerRow, PassageRow, StoredDrawer
@@ -110,7 +120,11 @@ class Comparison:
         live = [(own, row, draft) for own, (row, draft) in zip(ids, new, strict=True) if row.retired_at is None]
         vector_rows.await_vectors(self._connection, (own for own, _, _ in live))
         texts = ((own, row, join_spans([span.text for span in draft.spans])) for own, row, draft in live)
-        index_new(self._connection, texts)
+        heading = source_headings.find_new(self._connection, self._source, {own: row.kind for own, row, _ in live})
+        if heading is not None:
+            digest = heading_hash(self._connection, self._source, heading)
+            source_headings.store(self._connection, self._source, heading, digest)
+        index_new(self._connection, texts, heading)
         change_log.append(self._connection, "drawer+", (own for own, _, _ in live))
         retired_ids = (own for own, (row, _) in zip(ids, new, strict=True) if row.retired_at is not None)
         change_log.append(self._connection, "drawer-", retired_ids)

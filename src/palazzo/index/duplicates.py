@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 from palazzo.archive import archive_reader
 from palazzo.index.cut_rules import DRAWER_CHARACTERS, PASSAGE_CHARACTERS
-from palazzo.index.drawer_builder import text_hash
 from palazzo.index.presentation import NEAR_COPY
+from palazzo.index.vector_keys import text_hash
 from palazzo.model import Drawer, DrawerKind, Trust
 from palazzo.settings.setting_keys import TRUSTS
-from palazzo.store import drawer_listing, drawers, items, keyword_table, place_rows
+from palazzo.store import drawers, items, keyword_table, place_rows
 from palazzo.store.database import Connection
-from palazzo.store.drawer_listing import Listing
 from palazzo.text.similarity import Signature, containment, copies, signature
 from palazzo.text.text_pieces import split_span
 from palazzo.text.word_forms import match_expression, terms
@@ -30,7 +29,7 @@ _POSTINGS = 20_000
 _SAMPLE_LENGTH = 2_000
 """The most characters of a text from which its words are taken."""
 _CANDIDATES = 50
-_WORDS = re.compile(r"[\w.:/'-]*\w")
+_WORDS = re.compile(r"(?<![\w.:/'-])[\w.:/'-]*\w")
 _DENIALS = frozenset({"not", "no", "never", "none", "nor", "without", "cannot"})
 
 
@@ -96,10 +95,13 @@ class Cluster:
     similarity: float
 
 
-def clusters(connection: Connection, wing: str, threshold: float) -> list[Cluster]:
-    """Return clusters of plain notes of a wing that share `threshold` of their text, the oldest first."""
+def clusters(connection: Connection, rows: Sequence[int], threshold: float) -> list[Cluster]:
+    """Return clusters of notes that share `threshold` of their text, the oldest first.
+
+    `rows` are the drawers of all plain notes of a wing, newest first.
+    """
     alike: dict[Hashable, dict[int, Signature]] = {}
-    notes = _notes(connection, wing)
+    notes = _notes(connection, rows)
     notes.sort(key=lambda note: (TRUSTS.index(note.drawers[0].trust), note.drawers[0].created_at))
     for n, note in enumerate(notes):
         alike.setdefault(_make_statement_key(note.text), {})[n] = signature(note.text)
@@ -119,11 +121,8 @@ def _make_statement_key(text: str) -> Hashable:
     return frozenset(figures.items()), frozenset(denials.items())
 
 
-def _notes(connection: Connection, wing: str) -> list[WholeNote]:
-    """Return the notes of a wing that are live as a whole; partly forgotten ones are never folded."""
-    rows = drawer_listing.page(
-        connection, Listing(rooms=place_rows.scope(connection, wing, None).rooms, kind="note"), -1
-    )
+def _notes(connection: Connection, rows: Sequence[int]) -> list[WholeNote]:
+    """Return the notes that are live as a whole; partly forgotten ones are never folded."""
     read = archive_reader.read_drawers(connection, rows)
     by_item: dict[str, list[Drawer]] = {}
     for row in reversed(rows):

@@ -6,9 +6,11 @@ This module only makes the choice; it knows no file formats and reads no setting
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, assert_never
+from typing import Literal, assert_never, get_args
 
 from palazzo.index.embedder import Embedder
+
+EmbedderKind = Literal["bundled", "granite", "openai"]
 
 
 @dataclass(frozen=True)
@@ -18,12 +20,17 @@ class EmbedderSpec:
     All fields except `kind` and `threads` apply only to a server; `dimension`, if set, is enforced.
     """
 
-    kind: Literal["bundled", "openai"] = "bundled"
+    kind: EmbedderKind = "bundled"
     base_url: str = ""
     model: str = ""
     api_key: str | None = field(default=None, repr=False)
     dimension: int | None = None
     threads: int = 2
+
+
+def choose_kind(setting: str) -> EmbedderKind:
+    """Return the kind that the setting `embedder.kind` names."""
+    return next((kind for kind in get_args(EmbedderKind) if kind == setting), "bundled")
 
 
 def open_embedder(spec: EmbedderSpec) -> Embedder:
@@ -33,6 +40,10 @@ def open_embedder(spec: EmbedderSpec) -> Embedder:
             from palazzo.index.minilm import MiniLM
 
             return MiniLM(spec.threads)
+        case "granite":
+            from palazzo.index.granite import Granite
+
+            return Granite(spec.threads)
         case "openai":
             from palazzo.index.openai_compatible import OpenAICompatible
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from palazzo.index import retired_drawers
-from palazzo.index.drawer_builder import text_hash
 from palazzo.index.indexed_text import reindex
+from palazzo.index.vector_keys import heading_hash, text_hash
 from palazzo.store import (
     anchors,
     change_log,
@@ -21,6 +21,7 @@ from palazzo.store import (
     items,
     keyword_table,
     mention_rows,
+    source_headings,
     vector_rows,
 )
 from palazzo.store.database import Connection
@@ -44,6 +45,8 @@ def refresh(connection: Connection, rows: Iterable[int]) -> None:
     mention_rows.drop(connection, drawer_rows)
     anchors.drop_beside(connection, drawer_rows)
     failure_fixes.drop(connection, items_touched)
+    for source in source_headings.sources_of(connection, drawer_rows):
+        _rehash_heading(connection, source)
     change_log.append(connection, "drawer~", drawer_rows)
     vector_rows.delete_orphans(connection)
 
@@ -57,3 +60,11 @@ def _rehash(connection: Connection, drawer: int) -> bool:
         return False
     drawers.rehash_passages(connection, drawer, hashes)
     return True
+
+
+def _rehash_heading(connection: Connection, source: int) -> None:
+    """Set the hash of a source's title to that of its current words."""
+    drawer, former = source_headings.read_heading(connection, source)
+    digest = heading_hash(connection, source, drawer)
+    if digest != former:
+        source_headings.store(connection, source, drawer, digest)

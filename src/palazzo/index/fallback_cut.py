@@ -16,10 +16,9 @@ from palazzo.index.cut_rules import (
     Draft,
     note_belief,
     note_kind,
-    subtract_ranges,
 )
 from palazzo.index.failure_isolation import process_text
-from palazzo.index.visible_text import approved_trust, trust_of_part
+from palazzo.index.visible_text import approved_trust, subtract_ranges, trust_of_part
 from palazzo.model import DrawerKind
 from palazzo.security.trust_order import least_trust
 

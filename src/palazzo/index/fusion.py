@@ -5,7 +5,7 @@ Measured on LoCoMo, this beats reciprocal rank fusion by 3.7 points of recall@5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 DENSE_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.6
@@ -45,3 +45,26 @@ def _scaled_from_zero(scores: Mapping[int, float]) -> dict[int, float]:
     """Scale to 0..1 between zero and the list's maximum: BM25 has a natural zero."""
     high = max(scores.values(), default=0.0)
     return {row: score / high if high > 1e-9 else 1.0 for row, score in scores.items()}
+
+
+def fuse_beside(
+    cosines: Mapping[int, float], bm25: Mapping[int, float], other_candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return the union of two lists, best first, each value on the scale of the other candidates.
+
+    Without any, each list is scaled to itself.
+    """
+    other_cosines = [other.cosine for other in other_candidates if other.cosine is not None] or list(cosines.values())
+    low, high = min(other_cosines, default=0.0), max(other_cosines, default=0.0)
+    most = max(
+        (other.bm25 for other in other_candidates if other.bm25 is not None), default=max(bm25.values(), default=0.0)
+    )
+    weight = KEYWORD_WEIGHT if cosines else 1.0
+    scores = {
+        row: DENSE_WEIGHT * min(max((cosine - low) / (high - low), 0.0), 1.0) if high - low > 1e-9 else DENSE_WEIGHT
+        for row, cosine in cosines.items()
+    }
+    for row, score in bm25.items():
+        scores[row] = scores.get(row, 0.0) + weight * (min(score / most, 1.0) if most > 1e-9 else 1.0)
+    pairs = sorted(zip(scores.values(), scores, strict=True), reverse=True)
+    return [Candidate(row, cosines.get(row), bm25.get(row), score) for score, row in pairs]

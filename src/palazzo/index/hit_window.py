@@ -15,8 +15,9 @@ to find. A drawer is shown once; other hits refer to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from palazzo.archive.archive_reader import SPAN_SEPARATOR, read_drawer
 from palazzo.index.presentation import LEAST_SHOWN, Hit, Neighbour, Turn
@@ -43,17 +44,23 @@ DrawerPredicate = Callable[[Drawer], bool]
 
 
 def widen(
-    connection: Connection, hits: Sequence[Hit], search_terms: Sequence[str], budget: int, may: DrawerPredicate
+    connection: Connection,
+    hits: Sequence[Hit],
+    search_terms: Sequence[str],
+    budget: int,
+    may: DrawerPredicate,
+    seconds: Mapping[int, Hit] = MappingProxyType({}),
 ) -> list[Hit]:
     """Return the hits with their speakers, and with neighbours that fit what the texts leave of `budget`.
 
-    `search_terms` are the words of the query; `may` says of a drawer whether the search could have found it.
+    `search_terms` are the words of the query; `may` says of a drawer whether the search could have found it. `seconds`
+    are drawers that are shown with a hit, by its row: they use the budget too, and are shown nowhere else.
     """
     speaker_hits = with_speakers(connection, hits)
-    remaining_tokens = budget - sum(estimate_tokens(hit.text) for hit in hits)
+    remaining_tokens = budget - sum(estimate_tokens(hit.text) for hit in (*hits, *seconds.values()))
     if remaining_tokens < LEAST_SHOWN:
         return speaker_hits
-    shelf = _Shelf(speaker_hits, remaining_tokens)
+    shelf = _Shelf(speaker_hits, seconds, remaining_tokens)
     around = _around(connection, [hit for hit in speaker_hits[:WIDEN_LIMIT] if hit.text], search_terms, may)
     return [
         replace(hit, context=shelf.place_neighbours(rank, around.get(hit.row, ())))
@@ -202,11 +209,12 @@ def _turns(speakers: Sequence[Speaker], start: int, end: int) -> tuple[Turn, ...
 class _Shelf:
     """The rest of the budget, and the drawers that are already shown, with their ranks."""
 
-    def __init__(self, hits: Sequence[Hit], remaining_tokens: int) -> None:
+    def __init__(self, hits: Sequence[Hit], seconds: Mapping[int, Hit], remaining_tokens: int) -> None:
         self._left = remaining_tokens
         self._shown: dict[str, int] = {}
         for rank, hit in enumerate(hits, 1):
-            for uid in (hit.drawer.id, *hit.copies):
+            shown = [hit, seconds[hit.row]] if hit.row in seconds else [hit]
+            for uid in (uid for each in shown for uid in (each.drawer.id, *each.copies)):
                 self._shown.setdefault(uid, rank)
 
     def place_neighbours(self, rank: int, neighbours: Sequence[Neighbour]) -> tuple[Neighbour, ...]:

@@ -5,11 +5,11 @@ If the index form of its words cannot be made, the plain words are indexed, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from palazzo.index.failure_isolation import process_text, set_drawer_aside
-from palazzo.store import dead_letters, keyword_columns, keyword_table, place_rows, tag_rows
+from palazzo.store import dead_letters, keyword_columns, keyword_table, place_rows, source_headings, tag_rows
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerRow
 from palazzo.text.word_forms import index_form
@@ -31,8 +31,8 @@ def reindex(connection: Connection, row: int) -> None:
     keyword_table.index(connection, [(row, *columns, keyword_table.scope_of(connection, row))])
 
 
-def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]]) -> None:
-    """Index newly added drawers by keyword: (row id, drawer, its text)."""
+def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]], heading: int | None = None) -> None:
+    """Index newly added drawers by keyword: (row id, drawer, its text). `heading` stands for its source."""
     rooms: dict[int, tuple[int, str]] = {}
     ids: dict[str, int] = {}
     rows = []
@@ -41,7 +41,8 @@ def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]])
         if drawer.room not in rooms:
             rooms[drawer.room] = place_rows.first_place(connection, drawer.room)
         wing, name = rooms[drawer.room]
-        columns = process_text(partial(_columns_of_new, drawer, text, name))
+        find_words = partial(source_headings.heading_words, connection, own) if own == heading else str
+        columns = process_text(partial(_columns_of_new, drawer, text, name, find_words))
         if isinstance(columns, Exception):
             set_drawer_aside(connection, CONSUMER, own, _VERSION, columns)
             columns = text, ""
@@ -50,5 +51,6 @@ def index_new(connection: Connection, new: Iterable[tuple[int, DrawerRow, str]])
     keyword_table.index(connection, rows)
 
 
-def _columns_of_new(drawer: DrawerRow, text: str, room: str) -> Columns:
-    return index_form(text), keyword_columns.context(drawer.title, drawer.author, drawer.created_at, room)
+def _columns_of_new(drawer: DrawerRow, text: str, room: str, find_source_words: Callable[[], str]) -> Columns:
+    context = keyword_columns.context(drawer.title, drawer.author, drawer.created_at, room, find_source_words())
+    return index_form(text), context

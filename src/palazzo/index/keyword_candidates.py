@@ -6,9 +6,11 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from palazzo.index import posting_lists
 from palazzo.index.lexicon import Lexicon
-from palazzo.index.posting_lists import ScoreTable
+from palazzo.index.posting_lists import RowNumbers, ScoreTable
 from palazzo.index.query import ParsedQuery
 from palazzo.store import keyword_table
 from palazzo.store.database import Connection
@@ -44,6 +46,10 @@ class KeywordCandidates:
     """Those from a narrower scope that was requested in addition."""
     score_table: ScoreTable | None = None
     """The places of the words, if they are held in memory."""
+    separate_scores: Mapping[int, float] = field(default_factory=dict)
+    """The BM25 of the best of the drawers that get a list of their own."""
+    separate_rows: RowNumbers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """All drawers that get a list of their own, ascending."""
 
 
 def find(
@@ -54,16 +60,20 @@ def find(
     budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
     narrow_scope: tuple[Sequence[str], int] = ((), 0),
+    separate_scope: tuple[RowNumbers | None, int] = (None, 0),
 ) -> KeywordCandidates:
     """Return the best drawers by BM25 for the words and phrases of the query.
 
     The rarest are read first. Those past the budget bring no drawers of their own, but count in the score of those that
     the others bring ("MaxScore", Turtle and Flood 1995): a drawer is missed only if it contains none of the rarer
     words. A cached `lexicon` avoids counting words again for each question; `narrow_scope` are narrower filters and how
-    many additional drawers they bring.
+    many additional drawers they bring. `separate_scope` are drawers that get a list of their own, and the
+    size of that list.
     """
+    separate_rows, separate_limit = separate_scope
+    separate_rows = np.zeros(0, dtype=np.int64) if separate_rows is None else separate_rows
     if not parsed_query.terms and not parsed_query.phrases:
-        return KeywordCandidates([], 0.0)
+        return KeywordCandidates([], 0.0, separate_rows=separate_rows)
     lexicon = lexicon or Lexicon()
     total = lexicon.drawers(connection)
     frequencies = _frequencies(connection, lexicon, (*parsed_query.terms, *parsed_query.phrases))
@@ -76,21 +86,38 @@ def find(
     )
     narrower, more = narrow_scope
     score_table = lexicon.postings.score(connection, leading, secondary_terms, filters, narrower)
+    separate_scores: dict[int, float] = {}
     if score_table is None:
         scores_by_row, near = _by_index(connection, leading, secondary_terms, filters, limit, narrow_scope)
+        if len(separate_rows):
+            members = frozenset(separate_rows.tolist())
+            separate_scores = _first(
+                {row: score for row, score in scores_by_row.items() if row in members}, separate_limit
+            )
+            scores_by_row = {row: score for row, score in scores_by_row.items() if row not in members}
+            near = {row: score for row, score in near.items() if row not in members}
     else:
+        if len(separate_rows):
+            separate_scores = posting_lists.best_of(score_table, separate_rows, separate_limit)
+            score_table = posting_lists.drop_scores(score_table, separate_rows)
         scores_by_row = posting_lists.best(score_table.leading, limit)
         if score_table.both is not None:
             scores_by_row |= posting_lists.best(score_table.both, limit)
         near = (
             {} if score_table.narrower is None else posting_lists.best(score_table.leading, more, score_table.narrower)
         )
-    best = dict(sorted(scores_by_row.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+    best = _first(scores_by_row, limit)
     best |= near
     words = {term: frequencies[term] for term in parsed_query.terms}
     row_scores = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
     max_bm25 = _compute_max_bm25(list(words.values()), total)
-    return KeywordCandidates(row_scores, max_bm25, words, total, frozenset(near), score_table)
+    return KeywordCandidates(
+        row_scores, max_bm25, words, total, frozenset(near), score_table, separate_scores, separate_rows
+    )
+
+
+def _first(scores_by_row: Mapping[int, float], limit: int) -> dict[int, float]:
+    return dict(sorted(scores_by_row.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
 
 
 def _by_index(

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import KeywordCandidates
 from palazzo.index.vector_index import VectorIndex
-from palazzo.store import drawers, keyword_table, use_totals
+from palazzo.store import drawers, feedback_rows, keyword_table, use_totals
 from palazzo.store.database import Connection
 from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.word_forms import is_identifier, match_expression
@@ -51,6 +52,8 @@ class Around:
     """
     used: frozenset[int] = frozenset()
     """The rows of drawers that the current session has used so far."""
+    feedback: Mapping[int, float] = field(default_factory=dict)
+    """By row, what persons and agents judged of it, from -1 to 1; rows without a verdict are absent."""
     most_held: float = 0.0
     """The largest share of the query words' worth that one of `rows` contains, with worths that do not depend on the
     size of a small palace.
@@ -116,8 +119,55 @@ def look_around(
         latest,
         partners,
         uses or frozenset(),
+        {row: judgement.balance for row, judgement in feedback_rows.judgements(connection, rows).items()},
         _find_most_held(keyword_candidates, words_by_row, rows),
     )
+
+
+def examine_reasoning(
+    connection: Connection,
+    candidates: Sequence[Candidate],
+    keyword_candidates: KeywordCandidates,
+    around_said: Around,
+) -> Around:
+    """Examine reasoning candidates: without neighbours; their sources as far as `around_said` knows them."""
+    rows = tuple(candidate.row for candidate in candidates)
+    placements = drawers.read_placements(connection, rows)
+    own_cosines = {candidate.row: candidate.cosine for candidate in candidates if candidate.cosine is not None}
+    whole = sum(idf(frequency, keyword_candidates.total) for frequency in keyword_candidates.frequencies.values())
+    worth: dict[str, float] = {}
+    words_by_row: dict[int, set[str]] = {}
+    for term, frequency in keyword_candidates.frequencies.items():
+        if frequency and whole > 0:
+            worth[term] = idf(frequency, keyword_candidates.total) / whole
+            for row in _rows_with(connection, keyword_candidates, term, rows):
+                words_by_row.setdefault(row, set()).add(term)
+    words = {row: frozenset(terms) for row, terms in words_by_row.items()}
+    return Around(
+        rows,
+        placements,
+        {},
+        own_cosines,
+        own_cosines,
+        own_cosines,
+        around_said.coverage,
+        worth,
+        words,
+        feedback={row: each.balance for row, each in feedback_rows.judgements(connection, rows).items()},
+        most_held=_find_most_held(keyword_candidates, words, rows),
+    )
+
+
+def _rows_with(
+    connection: Connection, keyword_candidates: KeywordCandidates, term: str, rows: Sequence[int]
+) -> list[int]:
+    """Return which of these drawers contain a word."""
+    match = match_expression([term])
+    holder_rows = keyword_candidates.score_table.rows.get(match) if keyword_candidates.score_table else None
+    if holder_rows is not None:
+        return list(map(int, np.intersect1d(holder_rows, rows)))
+    sources = {placement.source for placement in drawers.read_placements(connection, rows).values()}
+    return [row for row, _ in keyword_table.holders(connection, match, sorted(sources)) if row in rows]
 
 
 def _neighbours(direct_neighbours: Mapping[int, Sides]) -> dict[int, Sides]:
@@ -174,17 +224,24 @@ def _find_most_held(
 def _holders(
     connection: Connection, keyword_candidates: KeywordCandidates, term: str, sources: Sequence[int]
 ) -> tuple[list[int], set[int]]:
-    """Return the drawers of these sources that contain a word, and their sources."""
+    """Return the drawers of these sources that contain a word, and their sources.
+
+    Drawers that get a list of their own make their source no holder.
+    """
     match = match_expression([term])
     rows = keyword_candidates.score_table.rows.get(match) if keyword_candidates.score_table else None
     if rows is None or not keyword_candidates.score_table or not sources:
         holders = keyword_table.holders(connection, match, sources)
-        return [row for row, _ in holders], {source for _, source in holders}
+        separate_rows = frozenset(keyword_candidates.separate_rows.tolist())
+        return [row for row, _ in holders], {source for row, source in holders if row not in separate_rows}
     owners = keyword_candidates.score_table.sources[rows]
     source_mask = np.zeros(max(int(owners.max(initial=0)), *sources) + 1, dtype=bool)
     source_mask[list(sources)] = True
     inside = source_mask[owners]
-    return rows[inside].tolist(), set(owners[inside].tolist())
+    counts = (
+        inside & ~np.isin(rows, keyword_candidates.separate_rows) if len(keyword_candidates.separate_rows) else inside
+    )
+    return rows[inside].tolist(), set(owners[counts].tolist())
 
 
 def _latest(

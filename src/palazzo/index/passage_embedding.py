@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from palazzo.errors import EmbedderUnavailable
 from palazzo.index.embedder import Embedder
 from palazzo.index.failure_isolation import process_text, set_drawer_aside
-from palazzo.store import change_log, items, vector_rows
+from palazzo.index.vector_keys import text_hash
+from palazzo.store import change_log, items, source_headings, vector_rows
 from palazzo.store.database import Connection, Database
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def embed_pending(
         row = adopt(connection, embedder)
         total = vector_rows.count_pending(connection)
     count = 0
-    while not (stop and stop()):
+    while True:
+        if stop and stop():
+            return count
         with database.snapshot() as connection:
             batch = vector_rows.pending_passages(connection, BATCH)
             texts = _texts(connection, batch)
@@ -111,7 +114,33 @@ def embed_pending(
         count += len(batch)
         if progress:
             progress(count, max(total, count))
+    _embed_headings(database, embedder, stop)
     return count
+
+
+def _embed_headings(database: Database, embedder: Embedder, stop: Callable[[], bool] | None) -> None:
+    """Make vectors for the titles, directories and paths that wait for one.
+
+    A text that the embedder refuses has none: its drawer is found by these words only.
+    """
+    while not (stop and stop()):
+        with database.snapshot() as connection:
+            batch = source_headings.pending_headings(connection, BATCH)
+            texts = {
+                digest: source_headings.source_words(connection, source, drawer) for source, drawer, digest in batch
+            }
+        if not batch:
+            return
+        current_texts = {digest: text for digest, text in texts.items() if text_hash(text) == digest}
+        rows = _BatchVectors(embedder).rows(current_texts)
+        with database.transaction() as connection:
+            embedder_row = adopt(connection, embedder)
+            same_hashes = {
+                digest for source, _, digest in batch if source_headings.read_heading(connection, source)[1] == digest
+            }  # the words of the others were erased meanwhile
+            vector_rows.insert_vectors(connection, embedder_row, (row for row in rows if row[0] in same_hashes))
+            source_headings.settle_vectors(connection, ((source, digest) for source, _, digest in batch))
+            vector_rows.report_changed(connection, {drawer for _, drawer, _ in batch})
 
 
 class _BatchVectors:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from palazzo.index.nearest_vectors import QueryEmbedder
 from palazzo.index.presentation import Hit
 from palazzo.index.query import Query
-from palazzo.index.search_pipeline import Answer, QueryEmbedder, search
+from palazzo.index.reranker import Reranker
+from palazzo.index.search_pipeline import Answer, search
 from palazzo.index.token_matching import TokenMatcher
 from palazzo.index.vector_index import VectorIndex
 from palazzo.model import Micros
@@ -44,15 +46,18 @@ def search_past(
     indexes: PastIndexes,
     note: str = "",
     matcher: TokenMatcher | None = None,
+    reranker: Reranker | None = None,
 ) -> Answer:
     """Answer `request` as the palace was at `at`. Hits that became longer later are marked as cut."""
     with drawer_history.as_of(database, at) as connection:
         index = indexes.of(connection, at, live) if live is not None else None
-        answer = search(connection, request, index, embedder, note, AS_OF_POSTINGS, matcher=matcher)
+        answer = search(connection, request, index, embedder, note, AS_OF_POSTINGS, matcher=matcher, reranker=reranker)
         hits, below = (_mark_truncated(connection, hit_list) for hit_list in (answer.hits, list(answer.below)))
         return replace(answer, hits=hits, below=tuple(below))
 
 
 def _mark_truncated(connection: Connection, hits: list[Hit]) -> list[Hit]:
-    later = drawer_history.left_out(connection, [hit.row for hit in hits])
-    return [replace(hit, truncated=True, later=later[hit.row]) if hit.row in later else hit for hit in hits]
+    rows = {hit.row: [part.row for part in hit.parts] or [hit.row] for hit in hits}
+    later = drawer_history.left_out(connection, [row for drawer_rows in rows.values() for row in drawer_rows])
+    lengths = {hit.row: sum(later.get(row, 0) for row in rows[hit.row]) for hit in hits}
+    return [replace(hit, truncated=True, later=lengths[hit.row]) if lengths[hit.row] else hit for hit in hits]

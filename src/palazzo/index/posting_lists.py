@@ -16,7 +16,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ _K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
 _COLUMNS = 3
 _Rows = NDArray[np.int32]
 _Numbers = NDArray[np.int64]
+RowNumbers = NDArray[np.int32] | NDArray[np.int64]
 Scores = NDArray[np.float64]
 """Scores by row id; 0 for drawers that contain no query word."""
 _Part = tuple[_Rows, Scores]
@@ -63,6 +64,28 @@ class ScoreTable(NamedTuple):
     narrower: NDArray[np.bool_] | None
     rows: Mapping[str, _Rows]
     sources: _Rows
+
+
+def best_of(score_table: ScoreTable, rows: RowNumbers, limit: int) -> dict[int, float]:
+    """Return the `limit` greatest scores of these rows."""
+    row_scores = best(_select_scores(score_table.leading, rows), limit)
+    if score_table.both is not None:
+        row_scores |= best(_select_scores(score_table.both, rows), limit)
+    return dict(sorted(row_scores.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+
+
+def drop_scores(score_table: ScoreTable, rows: RowNumbers) -> ScoreTable:
+    """Return a score table in which these rows have no score; the places of the words still include them."""
+    leading = score_table.leading - _select_scores(score_table.leading, rows)
+    both = None if score_table.both is None else score_table.both - _select_scores(score_table.both, rows)
+    return score_table._replace(leading=leading, both=both)
+
+
+def _select_scores(scores: Scores, rows: RowNumbers) -> Scores:
+    inside = rows[rows < len(scores)]
+    selected_scores = np.zeros_like(scores)
+    selected_scores[inside] = scores[inside]
+    return selected_scores
 
 
 class Postings:
@@ -105,6 +128,14 @@ class Postings:
                 else None
             )
             return ScoreTable(scores, both, self._mask(connection, narrower), scorer.rows, self._sources)
+
+    def rows_in_scope(self, connection: Connection, scope: str) -> RowNumbers:
+        """Return the drawers that match a filter of the keyword index, ascending."""
+        if connection.as_of is None:
+            with self._lock:
+                if self._follow(connection):
+                    return self._read(f"scope {scope}", partial(table.rows_matching, connection, scope)).rows
+        return np.array(keyword_table.drawers_in_scope(connection, [scope]), dtype=np.int64)
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -191,8 +222,7 @@ class Postings:
         self._tokens, self._sources = _longer(self._tokens, size), _longer(self._sources, size)
         self._drawers = int(np.count_nonzero(self._tokens))
         usual = int(self._tokens.sum(dtype=np.int64)) / self._drawers if self._drawers else 1.0
-        share: Scores = _B * self._tokens.astype(np.float64)
-        self._lengths = _K1 * ((1.0 - _B) + share / usual)
+        self._lengths = length_factors(self._tokens, usual)
 
 
 class _QueryScorer:
@@ -227,12 +257,11 @@ class _QueryScorer:
             return match_rows, np.array([score for _, score in matches])
         rows, counts, _ = self._word(self._connection, stems[0], literal)
         self.rows[literal] = rows
-        worth = _idf(self._drawers, len(rows))
+        holder_count = len(rows)
         if self._mask is not None:
             inside = self._mask[rows]
             rows, counts = rows[inside], counts[inside]
-        often = counts.astype(np.float64)
-        return rows, worth * ((often * (_K1 + 1.0)) / (often + self._lengths[rows]))
+        return rows, word_scores(self._drawers, holder_count, counts, self._lengths[rows])
 
 
 def best(scores: Scores, limit: int, mask: NDArray[np.bool_] | None = None) -> dict[int, float]:
@@ -260,8 +289,20 @@ def _add_secondary_scores(scores: Scores, parts: Sequence[_Part]) -> Scores:
     return totals
 
 
-def _idf(drawers: int, holder_count: int) -> float:
-    return max(math.log((drawers - holder_count + 0.5) / (holder_count + 0.5)), _LEAST_IDF)
+def word_scores(drawers: int, holder_count: int, counts: NDArray[Any], factors: Scores) -> Scores:
+    """Return what a word adds to the BM25 of drawers that contain it `counts` times; `factors` are their lengths'.
+
+    It is in `holder_count` of all `drawers`.
+    """
+    worth = max(math.log((drawers - holder_count + 0.5) / (holder_count + 0.5)), _LEAST_IDF)
+    often = counts.astype(np.float64)
+    return worth * ((often * (_K1 + 1.0)) / (often + factors))
+
+
+def length_factors(tokens: NDArray[Any], usual: float) -> Scores:
+    """Return the length factor of BM25 for numbers of tokens; `usual` is the average number."""
+    share: Scores = _B * tokens.astype(np.float64)
+    return _K1 * ((1.0 - _B) + share / usual)
 
 
 def _places(connection: Connection, stem: str, literal: str, least: int) -> str:

@@ -17,6 +17,9 @@ NEAR_COPY = 0.9
 LEAST_SHOWN = 40
 """The least tokens of a shortened text that are worth showing."""
 
+PART_SEPARATOR = "\n…\n"
+"""Stands between two drawers that are shown as one text. It is not recorded text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -60,8 +63,18 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class HitPart:
+    """A drawer of a hit of several, and the span [start, end) of the hit's text that it has, in code points."""
+
+    drawer: Drawer
+    row: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """One hit: a drawer, its displayed score, the reasons, and the part that is shown."""
+    """One hit: its best drawer, that drawer's displayed score, the reasons, and the text that is shown."""
 
     drawer: Drawer
     score: float
@@ -79,6 +92,18 @@ class Hit:
     """Characters of the drawer that were said after the requested time."""
     is_talk: bool = False
     """Whether it is talk between people: its score is on their scale."""
+    parts: tuple[HitPart, ...] = ()
+    """The drawers whose texts are shown together, in the order of the text; empty if there is only one."""
+
+    @property
+    def drawers(self) -> tuple[Drawer, ...]:
+        """Return the drawers that are shown; the best is not always the first."""
+        return tuple(part.drawer for part in self.parts) or (self.drawer,)
+
+    @property
+    def length(self) -> int:
+        """Return the characters of the whole texts of its drawers, and of what stands between them."""
+        return sum(len(drawer.text) for drawer in self.drawers) + len(PART_SEPARATOR) * (len(self.drawers) - 1)
 
     @property
     def why(self) -> tuple[str, ...]:

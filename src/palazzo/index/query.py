@@ -44,6 +44,8 @@ class Query:
     """The git branch checked out there: entries that belong to it are preferred. None for no preference."""
     external: bool = True
     """Whether untrusted content counts: text from a web page, an MCP server or a dependency's file."""
+    reasoning: bool = False
+    """Whether reasoning of agents counts too, below what was said. A search for this `kind` finds it as any other."""
     but: Callable[[Drawer], bool] | None = None
     """Decides which drawers to leave out as if they did not exist: the other drawers do not seem far behind because of
     them.
@@ -56,6 +58,12 @@ class Query:
     """
     rerank: bool = False
     """Whether the best candidates are compared with the query token by token, which takes some 100 ms."""
+    waits_for_model: bool = True
+    """Whether to wait while the model and the vectors are being loaded; otherwise keywords alone answer meanwhile."""
+    stretches: bool = False
+    """Whether a hit may be the best two drawers of a session or of a document (`stretches`)."""
+    certain_only: bool = False
+    """Whether an uncertain answer has no hits, as is right for somebody who did not ask (`certainty`)."""
     disabled_stages: frozenset[str] = frozenset()
     """Stages (`keywords`, `vectors`, `ranking`, `tokens`) and signals to leave out, so that a benchmark can measure the
     effect of each.

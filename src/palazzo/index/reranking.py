@@ -12,8 +12,10 @@ from palazzo.index.neighbour_search import Around
 from palazzo.index.ranking import (
     BRANCH,
     CO_USE_WEIGHT,
+    FEEDBACK_WEIGHT,
     NOT_EXAMINED,
     PAGE,
+    REASONING_WEIGHT,
     WORK,
     CandidateRank,
     Signals,
@@ -40,6 +42,7 @@ TALK_BY_TOKENS = Signals(
     length=0.40,
     together=CO_USE_WEIGHT,
     branch=BRANCH,
+    feedback=FEEDBACK_WEIGHT,
     tokens=0.56,
     rare_tokens=0.33,
     follows_tokens=0.14,
@@ -68,6 +71,7 @@ WORK_BY_TOKENS = Signals(
     latest=0.08,
     together=CO_USE_WEIGHT,
     branch=BRANCH,
+    feedback=FEEDBACK_WEIGHT,
     tokens=0.56,
     rare_tokens=0.33,
     follows_tokens=0.44,
@@ -116,6 +120,32 @@ def rerank(
     results.sort(key=lambda candidate_rank: -candidate_rank.rank)
     change = results[-1].rank - examined[-1].rank if examined else 0.0
     return results + [candidate_rank._replace(rank=candidate_rank.rank + change) for candidate_rank in rest]
+
+
+def rerank_reasoning(
+    candidate_ranks: Sequence[CandidateRank],
+    matches: Mapping[int, TokenMatch],
+    other_matches: Mapping[int, TokenMatch],
+    disabled_stages: Collection[str] = (),
+) -> list[CandidateRank]:
+    """Return reasoning in its order by tokens as well, on the scale of the others; what has no match is left out."""
+    weights = weights_without(WORK_BY_TOKENS._replace(reasoning=REASONING_WEIGHT), disabled_stages)
+    bounds = other_matches or matches
+    results = []
+    for candidate_rank in candidate_ranks:
+        match = matches.get(candidate_rank.candidate.row)
+        if match is not None:
+            signals = candidate_rank.signals._replace(
+                tokens=_scale_between(match.mean, [other.mean for other in bounds.values()]),
+                rare_tokens=_scale_between(match.weighted_mean, [other.weighted_mean for other in bounds.values()]),
+            )
+            results.append(candidate_rank._replace(signals=signals, weights=weights, rank=total(signals, weights)))
+    return sorted(results, key=lambda candidate_rank: -candidate_rank.rank)
+
+
+def _scale_between(value: float, values: Collection[float]) -> float:
+    least, most = min(values), max(values)
+    return min(max((value - least) / (most - least), 0.0), 1.0) if most - least > 1e-9 else 1.0
 
 
 def _preceding_message(row: int, around: Around) -> Sequence[int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from palazzo.index import cut_rules, rule_tags
+from palazzo.index import rule_tags, visible_text
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.cut_rules import CutItem, CutSpan, ItemContext
 from palazzo.index.failure_isolation import process_text, set_drawer_aside
@@ -166,7 +166,7 @@ class _StateBuilder:
         visible_ranges = [
             visible_range
             for span in present_spans
-            for visible_range in cut_rules.subtract_ranges(span.start, span.end, on.holes(span.item.uid))
+            for visible_range in visible_text.subtract_ranges(span.start, span.end, on.holes(span.item.uid))
         ]
         if not visible_ranges or on.left_out(self._spans[0].item.uid) is not None:
             return None

@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.archive.archive_reader import read_drawers
 from palazzo.errors import EmbedderUnavailable
-from palazzo.index import explanation, fusion, hit_window, presentation, query, ranking, reranking, score
+from palazzo.index import (
+    certainty,
+    explanation,
+    fusion,
+    hit_stretches,
+    hit_window,
+    presentation,
+    query,
+    ranking,
+    reasoning_candidates,
+    reranking,
+    score,
+)
 from palazzo.index import keyword_candidates as keywords
 from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.index.lexicon import Lexicon
+from palazzo.index.nearest_vectors import NEAR, NearestVectors, QueryEmbedder
 from palazzo.index.neighbour_search import Around, idf, look_around
 from palazzo.index.presentation import Hit
 from palazzo.index.query import ParsedQuery, Query
 from palazzo.index.ranking import CandidateRank, Signals
+from palazzo.index.reasoning_candidates import ReasoningRanks, SaidCandidates
+from palazzo.index.reranker import Reranker, reorder
+from palazzo.index.search_scope import REASONING, SearchScope
 from palazzo.index.token_matching import TokenMatch, TokenMatcher
-from palazzo.index.vector_index import Filter, VectorIndex
+from palazzo.index.vector_index import VectorIndex
 from palazzo.model import Drawer
-from palazzo.store import drawers, keyword_table, place_rows, tag_rows, vector_rows
+from palazzo.store import drawers, vector_rows
 from palazzo.store.database import Connection
 
 CANDIDATES = 200
 """Candidates per list: the union's top 50 contains 92.8 % of the evidence on LoCoMo."""
-NEAR = 30
-"""Additional candidates per list from the wings that the query names, and from the wing of the caller's project."""
 _WIDER = 2000
 """Candidates per list if a filter that the index does not support will drop some."""
 _READ_TOGETHER = 64
 """Hits whose texts are in memory together when many are requested."""
-_VECTOR_POOL = ThreadPoolExecutor(max_workers=4, thread_name_prefix="palazzo-nearest")
-"""Starts a thread when it is first needed."""
 _BELOW = 3
 """The most hits below the floor that are reported."""
 IndexState = Literal["ready", "keyword-only", "building", "without-tokens"]
@@ -49,6 +60,7 @@ class Answer:
     """The result of a search. `total` counts candidates before the floor; `note` says what was missing, if anything.
 
     `chance` is how likely there is an answer. If it is too low, or no hit passed the floor, `below` has the best ones.
+    `is_uncertain` says that the hits may be only the nearest that there is (`certainty`).
     """
 
     hits: list[Hit]
@@ -58,14 +70,7 @@ class Answer:
     note: str = ""
     below: tuple[Hit, ...] = ()
     chance: float = 1.0
-
-
-class QueryEmbedder(Protocol):
-    """Turns the query into a vector of unit length."""
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return (dimension,) float32."""
-        ...
+    is_uncertain: bool = False
 
 
 def search(
@@ -77,17 +82,20 @@ def search(
     postings_budget: float = POSTINGS_BUDGET,
     lexicon: Lexicon | None = None,
     matcher: TokenMatcher | None = None,
+    reranker: Reranker | None = None,
 ) -> Answer:
     """Answer `request` from one snapshot; without an index or embedder, by keyword alone.
 
     `postings_budget` limits what the keyword index may read; infinity reads all, to measure the cost of the limit. A
     cached `lexicon` avoids counting words again for each question. With a `matcher`, the best candidates are compared
-    with the query token by token.
+    with the query token by token; with a `reranker`, an explicit search has them in the order of its scores.
     """
     began = time.perf_counter()
     query.check(request)
+    lexicon = lexicon or Lexicon()
     parsed_query = query.understand(request, drawers.authors(connection))
-    scope = _Scope(connection, request, parsed_query)
+    separate_rows = reasoning_candidates.find_rows(connection, request, lexicon)
+    scope = SearchScope(connection, request, parsed_query, separate_rows is not None)
     if scope.empty:
         return Answer([], 0, _state(connection, index, embedder), _since(began), note)
     limit = _WIDER if scope.filtered_later or request.limit > CANDIDATES else CANDIDATES
@@ -95,13 +103,22 @@ def search(
     if request.disabled_stages & {"ranking", "tokens"}:
         matcher = None
     query_embedder = matcher if matcher is not None else embedder
-    dense = _Dense(connection, parsed_query, index, query_embedder, scope, max(CANDIDATES, request.limit), uses_vectors)
+    dense = NearestVectors(
+        connection, parsed_query, index, query_embedder, scope, max(CANDIDATES, request.limit), uses_vectors
+    )
     if "keywords" in request.disabled_stages:
         keyword_candidates = KeywordCandidates([], 0.0)
     else:
-        narrow_scope = scope.near_filters, NEAR
+        narrow_scope, separate_scope = (scope.near_filters, NEAR), (separate_rows, NEAR)
         keyword_candidates = keywords.find(
-            connection, parsed_query, scope.keyword_filters, limit, postings_budget, lexicon, narrow_scope
+            connection,
+            parsed_query,
+            scope.keyword_filters,
+            limit,
+            postings_budget,
+            lexicon,
+            narrow_scope,
+            separate_scope,
         )
     cosines = dense.cosines(keyword_candidates)
     candidates = fusion.fuse(cosines, dict(keyword_candidates.row_scores))
@@ -121,6 +138,7 @@ def search(
         uses,
     )
     index_state, by_tokens = _state(connection, index, embedder), False
+    matches: dict[int, TokenMatch] = {}
     if matcher is not None and around is not None:
         try:
             matches = _match_tokens(connection, matcher, parsed_query, candidate_ranks, keyword_candidates)
@@ -128,33 +146,78 @@ def search(
             by_tokens = True
         except EmbedderUnavailable as error:
             index_state, note = "without-tokens" if index_state == "ready" else index_state, note or str(error)
-    every_hit = _hits(connection, candidate_ranks, keyword_candidates, scope, request, by_tokens)
-    hits = presentation.fold(every_hit, request.limit)
+    reasoning_ranks = ReasoningRanks(())
+    if request.reasoning and separate_rows is not None and around is not None:
+        said_candidates, token_matcher = SaidCandidates(candidates, around, matches), matcher if by_tokens else None
+        reasoning_cosines = dense.reasoning_cosines(keyword_candidates)
+        reasoning_ranks = reasoning_candidates.rank(
+            connection, request, parsed_query, reasoning_cosines, keyword_candidates, said_candidates, token_matcher
+        )
+    ordered_ranks = candidate_ranks
+    if reranker is not None and request.rerank:
+        try:
+            ordered_ranks = reorder(connection, parsed_query.sentence, candidate_ranks, reranker)
+        except EmbedderUnavailable as error:
+            note = note or str(error)
+    ordered_ranks = reasoning_candidates.merge(ordered_ranks, reasoning_ranks.candidate_ranks)
+    every_hit = _hits(connection, ordered_ranks, keyword_candidates, scope, request, by_tokens)
+    if request.stretches:
+        folded = presentation.fold(every_hit, hit_stretches.DRAWERS_READ * request.limit)
+        hits, seconds = hit_stretches.pair(folded, request.limit)
+    else:
+        hits, seconds = presentation.fold(every_hit, request.limit), {}
+    held = around.most_held if around is not None and keyword_candidates.frequencies else None
+    if hits and hits[0].drawer.kind == REASONING and held is not None:  # then it is a part of the evidence
+        candidates, held = [*candidates, *reasoning_ranks.candidates], max(held, reasoning_ranks.most_held)
+        candidate_ranks = ordered_ranks
+    nearest_cosine = _nearest_cosine(candidates, hits, index_state)
     chance = score.answer_chance(
         hits[0].score if hits and not hits[0].is_talk else None,
-        _nearest_cosine(candidates, hits, index_state),
-        around.most_held if around is not None and keyword_candidates.frequencies else None,
+        nearest_cosine,
+        held,
         score.NEARNESS_BY_TOKENS if by_tokens else score.NEARNESS,
     )
-    passing_hits = _passing(hits, chance, request)
-    visible_hits = presentation.within_budget(passing_hits, request.budget)
-    visible_hits = hit_window.widen(
-        connection, visible_hits, parsed_query.terms, request.budget, lambda drawer: _is_match(drawer, request, scope)
+    is_uncertain = (
+        nearest_cosine is not None
+        and around is not None
+        and not (hits and hits[0].is_talk)
+        and certainty.is_uncertain(candidate_ranks, matches, nearest_cosine, held)
     )
-    below = (
-        []
-        if passing_hits
-        else hit_window.with_speakers(connection, presentation.within_budget(hits[:_BELOW], request.budget))
-    )
+    passing_hits = [] if is_uncertain and request.certain_only else _passing(hits, chance, request)
+    visible_hits = _show(connection, passing_hits, seconds, parsed_query, request, scope)
+    near_hits = [] if passing_hits else presentation.within_budget(hits[:_BELOW], request.budget)
+    below = hit_window.with_speakers(connection, near_hits)
     return Answer(
         visible_hits,
-        len(candidate_ranks),
+        len(ordered_ranks),
         index_state,
         _since(began),
         note,
         tuple(below),
         chance,
+        is_uncertain,
     )
+
+
+def _show(
+    connection: Connection,
+    hits: Sequence[Hit],
+    seconds: Mapping[int, Hit],
+    parsed_query: ParsedQuery,
+    request: Query,
+    scope: SearchScope,
+) -> list[Hit]:
+    """Return the hits as they are shown, within the token budget: their drawers first, then neighbours."""
+    firsts = presentation.within_budget(hits, request.budget)
+    fitting = hit_stretches.fit_seconds(firsts, seconds, request.budget)
+    spoken = hit_window.with_speakers(connection, list(fitting.values()))
+    fitting = dict(zip(fitting, spoken, strict=True))
+
+    def may(drawer: Drawer) -> bool:
+        return _is_match(drawer, request, scope)
+
+    visible_hits = hit_window.widen(connection, firsts, parsed_query.terms, request.budget, may, fitting)
+    return [hit_stretches.join(hit, fitting.get(hit.row)) for hit in visible_hits]
 
 
 def _nearest_cosine(candidates: Sequence[Candidate], hits: Sequence[Hit], index_state: IndexState) -> float | None:
@@ -171,96 +234,6 @@ def _passing(hits: list[Hit], chance: float, request: Query) -> list[Hit]:
         return hits
     is_likely = chance >= score.ANSWER_FLOOR and any(hit.score >= hit.floor for hit in hits)
     return hits if is_likely else []
-
-
-class _Scope:
-    """The scope of a search: filters for both lists, and conditions to check for each drawer."""
-
-    def __init__(self, connection: Connection, request: Query, parsed_query: ParsedQuery) -> None:
-        self.wing, rooms, self.places = place_rows.scope(connection, request.wing, request.room)
-        self.empty = rooms is not None and not rooms
-        anywhere: list[str] = []
-        if request.kind is not None:
-            anywhere.append(keyword_table.kind_filter(request.kind))
-        allowed_drawers = None
-        if request.tags:
-            stored_tags = tag_rows.known_tags(connection, request.tags)
-            self.empty = self.empty or len(stored_tags) < len(request.tags)
-            by_tag = [keyword_table.tag_filter(tag) for tag in stored_tags.values()]
-            anywhere.extend(by_tag)
-            allowed_drawers = frozenset(keyword_table.drawers_in_scope(connection, by_tag) if by_tag else ())
-        if request.among is not None:
-            allowed_drawers = request.among if allowed_drawers is None else allowed_drawers & request.among
-            self.empty = self.empty or not allowed_drawers
-        self.keyword_filters = list(anywhere)
-        if rooms and request.room is not None:
-            self.keyword_filters.insert(0, keyword_table.room_filter(rooms))
-        elif rooms and self.wing is not None:
-            self.keyword_filters.insert(0, keyword_table.wing_filter(place_rows.stretches(connection, self.wing)))
-        inside = None if rooms is None else frozenset(rooms)
-        self.vector_filter = Filter(inside, request.kind, request.since, request.until, allowed_drawers)
-        self.near_filters: list[str] = []
-        self.near_vectors: Filter | None = None
-        near = _near(connection, request, parsed_query) if rooms is None else []
-        if near:
-            stretches = [stretch for wing in near for stretch in place_rows.stretches(connection, wing)]
-            self.near_filters = [keyword_table.wing_filter(stretches), *anywhere]
-            near_rooms = frozenset(
-                room for wing in near for room in place_rows.scope(connection, wing, None).rooms or ()
-            )
-            self.near_vectors = Filter(near_rooms, request.kind, request.since, request.until, allowed_drawers)
-        later = (request.since, request.until, request.branch, request.among)
-        self.filtered_later = any(criterion is not None for criterion in later)
-
-
-def _near(connection: Connection, request: Query, parsed_query: ParsedQuery) -> list[str]:
-    """Return the wings that the question names, else the wing that it is asked from."""
-    mentioned_wings = [name for name in place_rows.wing_names(connection) if parsed_query.names_wing(name)]
-    return mentioned_wings or [
-        wing for wing in (request.home,) if wing is not None and place_rows.stretches(connection, wing)
-    ]
-
-
-class _Dense:
-    """The nearest vectors, searched on another thread while this thread reads the keyword index.
-
-    Neither blocks the other: SQLite, ONNX Runtime and NumPy release the interpreter lock while they work.
-    """
-
-    def __init__(
-        self,
-        connection: Connection,
-        parsed_query: ParsedQuery,
-        index: VectorIndex | None,
-        embedder: QueryEmbedder | None,
-        scope: _Scope,
-        limit: int,
-        uses_vectors: bool,
-    ) -> None:
-        self._index = index
-        self.vector: NDArray[np.float32] | None = None
-        self.near: frozenset[int] = frozenset()
-        self._sought: Future[tuple[NDArray[np.float32], dict[int, float], frozenset[int]]] | None = None
-        if index is not None and embedder is not None and uses_vectors:
-            index.follow(connection)
-            self._sought = _VECTOR_POOL.submit(_nearest, index, embedder, parsed_query.sentence, scope, limit)
-
-    def cosines(self, keyword_candidates: KeywordCandidates) -> dict[int, float]:
-        """Return the cosines of the nearest drawers and of those found by keyword; empty without vectors."""
-        if self._index is None or self._sought is None:
-            return {}
-        self.vector, nearest, self.near = self._sought.result()
-        remaining_rows = (row for row, _ in keyword_candidates.row_scores if row not in nearest)
-        return {**nearest, **self._index.cosines_of(remaining_rows, self.vector)}
-
-
-def _nearest(
-    index: VectorIndex, embedder: QueryEmbedder, sentence: str, scope: _Scope, limit: int
-) -> tuple[NDArray[np.float32], dict[int, float], frozenset[int]]:
-    vector = embedder.embed_query(sentence)
-    nearest = dict(index.nearest(vector, limit, scope.vector_filter))
-    near = dict(index.nearest(vector, NEAR, scope.near_vectors)) if scope.near_vectors is not None else {}
-    return vector, nearest | near, frozenset(near)
 
 
 def _rank_candidates(
@@ -312,7 +285,7 @@ def _hits(
     connection: Connection,
     candidate_ranks: list[CandidateRank],
     keyword_candidates: KeywordCandidates,
-    scope: _Scope,
+    scope: SearchScope,
     request: Query,
     by_tokens: bool,
 ) -> Iterator[Hit]:
@@ -326,7 +299,8 @@ def _hits(
         if not _is_match(drawer, request, scope):  # what stands beside a hit may be filed elsewhere
             continue
         own = candidate_rank.of_its_own
-        best = own if best is None else max(own, best)
+        if best is None or not candidate_rank.signals.reasoning:
+            best = own if best is None else max(own, best)
         share = score.share_of(candidate.bm25, keyword_candidates.max_bm25)
         evidence = score.Evidence(candidate.cosine or 0.0, share, candidate_rank.signals.covered, own, best - own)
         has_cosine, is_talk = candidate.cosine is not None, candidate_rank.is_talk
@@ -369,7 +343,7 @@ def _read(
         )
 
 
-def _is_match(drawer: Drawer, request: Query, scope: _Scope) -> bool:
+def _is_match(drawer: Drawer, request: Query, scope: SearchScope) -> bool:
     """Return whether a drawer has the requested place, kind, time, branch, tags and trust."""
     if (drawer.trust == "external" and not request.external) or (request.but is not None and request.but(drawer)):
         return False

@@ -43,13 +43,14 @@ _ROWS_AT_ONCE = 8192
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which passages a search may find; None admits all."""
+    """Which passages a search may find; None admits all. `other_than` is a kind that is not admitted."""
 
     rooms: frozenset[int] | None = None
     kind: str | None = None
     since: Micros | None = None
     until: Micros | None = None
     drawers: frozenset[int] | None = None
+    other_than: str | None = None
 
 
 EVERYTHING = Filter()
@@ -154,6 +155,8 @@ class VectorIndex:
             mask &= table[self._rooms[:size]]
         if passage_filter.kind is not None:
             mask &= self._kinds[:size] == self._kind_codes.get(passage_filter.kind, -1)
+        if passage_filter.other_than is not None:
+            mask &= self._kinds[:size] != self._kind_codes.get(passage_filter.other_than, -1)
         if passage_filter.since is not None:
             mask &= self._created[:size] >= passage_filter.since
         if passage_filter.until is not None:

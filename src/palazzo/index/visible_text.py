@@ -8,6 +8,7 @@ it had been said, and injected again as if it were new.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from palazzo.model import Part, Trust
 from palazzo.security.fences import FENCE
@@ -15,12 +16,13 @@ from palazzo.security.injected_text import NOTICE, SAVE, answer_spans, host_span
 from palazzo.security.memory_tools import is_memory_tool
 from palazzo.security.quotations import Quotation, quotations
 from palazzo.security.trust_order import least_trust
+from palazzo.text.lazy_patterns import make_regex
 
 Range = tuple[int, int]
 
-_REMINDER = re.compile(r"^<system-reminder>.*?</system-reminder>", re.DOTALL | re.MULTILINE)
-_TAG = re.compile(r"<([\w-]+)")
-_MENTION = re.compile(r"\s*(?:[^\n]{0,400}\n)?\[[^\[\]\n]{0,400}\]\s*")
+_REMINDER = make_regex(r"^<system-reminder>.*?</system-reminder>", re.DOTALL | re.MULTILINE)
+_TAG = make_regex(r"<([\w-]+)")
+_MENTION = make_regex(r"\s*(?:[^\n]{0,400}\n)?\[[^\[\]\n]{0,400}\]\s*")
 
 
 def trust_of_part(part: Part, item: Trust) -> Trust:
@@ -99,3 +101,17 @@ def _is_closed(text: str, start: int, end: int) -> bool:
     """Return whether a tagged block ends with its tag; instruction files have no tag and extend to the end."""
     tag = _TAG.match(text, start)
     return tag is None or (text[start:end].rstrip().endswith(">") and f"</{tag[1]}" in text[start:end])
+
+
+def subtract_ranges(start: int, end: int, holes: Sequence[Range]) -> list[Range]:
+    """Return what remains of [start, end) outside the sorted `holes`."""
+    ranges, at = [], start
+    for low, high in holes:
+        if high <= at or low >= end:
+            continue
+        if low > at:
+            ranges.append((at, low))
+        at = max(at, high)
+    if at < end:
+        ranges.append((at, end))
+    return ranges

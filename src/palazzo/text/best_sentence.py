@@ -13,11 +13,16 @@ BlockKind = Literal["prose", "heading", "line"]
 _WORD = re.compile(r"[^\W_]+")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]")
-_ITEM = re.compile(r"[ \t]*(?:>|[-*+•][ \t]|\d{1,2}[.)][ \t]|:\w+:)")
-_RULE = re.compile(r"[ \t]*(?:([=\-~^\"'`*+#:.])\1{2,}[ \t]*|[|:\-+= ]*-{3,}[|:\-+= ]*)$")
+_ITEM = re.compile(r"[ \t]*(?:>|[-*+•][ \t]|\d{1,2}[.)][ \t]|:\w+:(?!`))")
+_RULE = re.compile(r"[ \t]*+(?:([=\-~^\"'`*+#:.])\1{2,}[ \t]*|(?=[|:\-+= ]*-{3})[|:\-+= ]*+)$")
 """A line that underlines a heading, or separates a table's head from its rows."""
+_UNDERLINE = re.compile(r"([=\-~^\"'`*+#:.])\1{2,}")
+_DIRECTIVE = re.compile(r"[ \t]*\.\. (?:_|\w[\w:-]*::)")
+"""A directive or a target of reStructuredText: it says what follows, as a heading does."""
 _WRAPPED = 50
 """The length from which a line of prose was probably broken by an editor, so that the next line continues it."""
+_LEAST_WRAPPED, _WIDTH = 20, 72
+"""A shorter line was broken as well if the next word, an address for example, did not fit into this width."""
 _SHARES: Mapping[BlockKind, float] = {"prose": 1.0, "line": 0.6, "heading": 0.3}
 """The worth of a word by its block. A sentence says more than a row of a table, and a hit's heading is shown anyway."""
 
@@ -33,13 +38,17 @@ class Block(NamedTuple):
 def split_blocks(text: str, is_prose: bool = True) -> Iterator[Block]:
     """Yield the blocks of a text. Without `is_prose`, each line that is not empty is one."""
     at, start, last, is_code = 0, -1, "", False
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
         end = at + len(line)
-        is_fence = _FENCE.match(line) is not None
-        is_alone = not is_prose or is_code or is_fence or line.startswith(("|", "    ", "\t")) or _RULE.match(line)
-        is_heading = not is_alone and _HEADING.match(line) is not None
-        continues = start >= 0 and not is_alone and not is_heading and bool(line.strip()) and not _ITEM.match(line)
-        if start >= 0 and (not continues or len(last) < _WRAPPED):
+        is_fence = _FENCE.match(line) is not None and (is_code or not _underlines(line, last))
+        is_wrapped = start >= 0 and _is_wrapped(last, line)
+        is_indented = line.startswith(("    ", "\t")) and not (is_wrapped and not last.endswith(":"))  # code, not prose
+        is_alone = not is_prose or is_code or is_fence or line.startswith("|") or is_indented or _RULE.match(line)
+        is_title = _HEADING.match(line) is not None or (start < 0 and _underlines(following, line))
+        is_heading = not is_alone and (is_title or (len(line) < _WRAPPED and _DIRECTIVE.match(line) is not None))
+        continues = is_wrapped and not is_alone and not is_heading and bool(line.strip()) and not _ITEM.match(line)
+        if start >= 0 and not continues:
             yield Block(start, at - 1, "prose")
             start = -1
         if is_fence and is_prose:
@@ -52,6 +61,18 @@ def split_blocks(text: str, is_prose: bool = True) -> Iterator[Block]:
         at, last = end + 1, line
     if start >= 0:
         yield Block(start, len(text), "prose")
+
+
+def _underlines(line: str, title: str) -> bool:
+    """Return whether a line is the underline of a heading: one mark, repeated over the whole length of the title."""
+    row, name = line.rstrip(), title.rstrip()
+    return len(row) >= max(len(name), 3) and bool(name) and name[0].isalnum() and _UNDERLINE.fullmatch(row) is not None
+
+
+def _is_wrapped(line: str, following: str) -> bool:
+    """Return whether an editor probably broke a line of prose, so that the next one continues it."""
+    first_word = following.lstrip().partition(" ")[0]
+    return len(line) >= _WRAPPED or (len(line) >= _LEAST_WRAPPED and len(line) + len(first_word) >= _WIDTH)
 
 
 def joined_text(text: str, block: Block) -> str:

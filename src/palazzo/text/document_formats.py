@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.outlines import outline_of
 from palazzo.text.sections import DocumentKind
 
@@ -15,13 +16,19 @@ _BY_SUFFIX: dict[str, DocumentKind] = {
     **dict.fromkeys((".yaml", ".yml", ".toml", ".json", ".ini", ".cfg", ".conf", ".properties", ".env"), "config"),
     **dict.fromkeys((".txt", ".text", ".log", ".adoc", ".asciidoc", ".org", ".tex", ""), "plain"),
 }
+_CONVERTED = frozenset((".pdf", ".docx", ".pptx", ".xlsx", ".epub"))
 _MAY_BE_REST = (".txt", ".text", "")
-_REST_MARKUP = re.compile(
+_REST_MARKUP = make_regex(
     r"^[ \t]*+\.\.[ \t]++(?:[A-Za-z][\w.+-]*+(?::[A-Za-z][\w.+-]*+)?::(?=[ \t\r\n]|\Z)|_[^:\n]++:(?=[ \t\r\n]|\Z))"
     r"|(?<![\w`:]):[a-z][\w+-]*+(?::[a-z][\w+-]*+)?:`[^`\n]++`",
     re.MULTILINE,
 )
 """Markup that only reStructuredText has: a directive, a hyperlink target, or interpreted text with a role."""
+
+
+def has_converted_format(path: PurePath) -> bool:
+    """Return whether a file of this name is converted to text, under any policy."""
+    return path.suffix.lower() in _CONVERTED
 
 
 def document_kind(path: str, text: str) -> DocumentKind:
@@ -40,3 +47,8 @@ def document_kind(path: str, text: str) -> DocumentKind:
 
 def _is_rest(text: str) -> bool:
     return _REST_MARKUP.search(text) is not None and bool(outline_of(text, "rest").headings)
+
+
+def is_prose(kind: str, path: str) -> bool:
+    """Return whether a drawer's lines may be joined to paragraphs: it is neither code nor output of a tool."""
+    return kind != "tool" and (not path or document_kind(path, "") in ("markdown", "rest", "plain"))

@@ -14,7 +14,7 @@ from palazzo.text.times import Stretch, parse_stretch
 
 _LEADING = re.compile(r"(?:at|on|by|until|before|coming|due)\s+", re.IGNORECASE)
 _CLOCK = re.compile(
-    r"(?:^|[ ,]+)(?:at )?(?:(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2}) ?(?P<half>am|pm)?"
+    r"(?:^|(?<![ ,])[ ,]+)(?:at )?(?:(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2}) ?(?P<half>am|pm)?"
     r"|(?P<whole>[0-9]{1,2}) ?(?P<which>am|pm)|noon)$"
 )
 _ISO_WITH_TIME = re.compile(r"[0-9]{4}-?[0-9w]{1,2}-?[0-9]{1,2}t")

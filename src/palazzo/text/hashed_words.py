@@ -142,6 +142,11 @@ def cover(text: str, ranges: Iterable[Range]) -> str:
     return cover_blanks("".join([*pieces, text[at:]]))
 
 
+def is_covered(text: str) -> bool:
+    """Return whether all of a text was erased."""
+    return bool(text) and not text.strip(COVER)
+
+
 def cover_blanks(text: str) -> str:
     """Return `text`; also with █ for blanks if nothing else remains, so that the order of covering has no effect."""
     return COVER * len(text) if COVER in text and not text.strip(f"{COVER} \n\r\t") else text

@@ -9,11 +9,20 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.visible import visible
 
-_CODE = re.compile(r"(`+)(?:(?!\1).)+?\1(?!`)")
-_ACTS = re.compile(r"(?<![\w`])(?:@[\w][\w/-]*|(?:[\w.-]+/[\w.-]+)?#\d+|GH-\d+)")
-_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[^\s.,;:!?)\]}'\"]|\bwww\.\S*[^\s.,;:!?)\]}'\"]", re.IGNORECASE)
+_CODE = make_regex(r"(?<!`)(`++)(?:(?!\1).)+?\1(?!`)")
+_ACTS = make_regex(
+    r"(?<![\w`])(?:@[\w][\w/-]*|#\d+|GH-\d+)"
+    r"|(?<![\w`.-])[\w.-]++/[\w.-]++#\d+"
+)
+_ADDRESS = make_regex(
+    r"(?<![a-z0-9+.-])[a-z0-9+.-]++://\S*[^\s.,;:!?)\]}'\"]"
+    r"|\bwww\.\S*[^\s.,;:!?)\]}'\"]",
+    re.IGNORECASE,
+)
+"""Each run of characters is read once: a pattern that starts inside one takes quadratic time."""
 
 
 def inert(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Changes to a JSON text that leave every other character unchanged.
+"""Changes to a JSON text that leave every other character unchanged, also where it has comments.
 
 An addition goes behind the existing members, in the style of its neighbour; a removal also removes the comma that came
 with the member. So adding and then removing gives the same text again, whatever its whitespace, escapes and repeated
@@ -7,6 +7,10 @@ keys.
 An empty container that must be kept, such as `"hooks": {}`, gets one more space behind its bracket when something is
 put into it. A container that becomes empty without that mark was created for the removed content, and is removed as
 well.
+
+Some hosts and editors read comments (`//`, `/* */`) and a comma after the last part. They are found in the text's
+`plain` form, where blanks replace them, so that all positions stay the same. If the line of a value ends in a comment,
+an addition after the value goes behind that line. Comments before a removed member stay.
 """
 
 from __future__ import annotations
@@ -22,6 +26,14 @@ Kind = Literal["object", "array", "plain"]
 _SPACE = " \t\r\n"
 _GAP = re.compile(rf"[{_SPACE}]*")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+_COMMENT = r"//[^\r\n]*(?=[\r\n]|\Z)|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
+"""Each matches in only one way: a search for something after it cannot end a comment too early or too late."""
+_TOKEN = re.compile(
+    rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})|(?P<comma>,(?=(?:[ \t\r\n]|{_COMMENT})*[}}\]]))',
+    re.DOTALL,
+)
+_COMMENTS = re.compile(rf'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"|(?P<comment>{_COMMENT})', re.DOTALL)
+_REST_OF_LINE = re.compile(rf"(?:[ \t]|{_COMMENT})*(?:,(?:[ \t]|{_COMMENT})*)?(?=[\r\n])")
 _KINDS: dict[str, Kind] = {"{": "object", "[": "array"}
 _UNIT = "  "
 _MARK = " "
@@ -39,12 +51,12 @@ class Part:
 
 
 class Node:
-    """A value, from `start` to before `end` in the text. Its content is parsed on demand."""
+    """A value, from `start` to before `end` in the text's plain form. Its content is parsed on demand."""
 
-    __slots__ = ("_parts", "_text", "end", "kind", "start")
+    __slots__ = ("_parts", "end", "kind", "start", "text")
 
     def __init__(self, text: str, start: int, end: int) -> None:
-        self._text, self.start, self.end = text, start, end
+        self.text, self.start, self.end = text, start, end
         self.kind: Kind = _KINDS.get(text[start], "plain")
         self._parts: list[Part] | None = None
 
@@ -52,8 +64,13 @@ class Node:
     def parts(self) -> list[Part]:
         """Return its parts, in order; none if it is not a container."""
         if self._parts is None:
-            self._parts = [] if self.kind == "plain" else list(_parts(self._text, self.start, self.kind))
+            self._parts = [] if self.kind == "plain" else list(_parts(self.text, self.start, self.kind))
         return self._parts
+
+    @property
+    def content(self) -> Any:
+        """Return what it stands for."""
+        return json.loads(self.text[self.start : self.end], parse_int=_number)
 
     def last(self, key: str) -> tuple[int, Node] | None:
         """Return the position and value of the effective member with this key, the last one; None if there is none."""
@@ -61,18 +78,23 @@ class Node:
         return matches[-1] if matches and self.kind == "object" else None
 
 
-def read(text: str) -> Node:
-    """Return the document's value with everything below it. Raises ValueError if it is not JSON."""
+def read(text: str, has_comments: bool = False) -> Node:
+    """Return the document's value with everything below it. Raises ValueError if it is not JSON.
+
+    `has_comments` accepts comments, and a comma after the last part.
+    """
+    bare = plain(text) if has_comments else text
+    _check(bare)
+    return Node(bare, _behind_space(bare, 0), len(bare.rstrip(_SPACE)))
+
+
+def plain(text: str) -> str:
+    """Return the text as JSON: spaces replace comments and a comma after the last part."""
     try:
-        json.loads(text, parse_constant=_no_constant, parse_int=str, parse_float=str)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    return Node(text, _behind_space(text, 0), len(text.rstrip(_SPACE)))
-
-
-def value(text: str, node: Node) -> Any:
-    """Return the value of a node of the text."""
-    return json.loads(text[node.start : node.end], parse_int=_number)
+        _check(text)
+    except ValueError:
+        return _TOKEN.sub(lambda match: match[0] if match[0][0] == '"' else re.sub(r"[^\r\n]", " ", match[0]), text)
+    return text
 
 
 def new(value: Any) -> str:
@@ -89,31 +111,30 @@ def at(root: Node, trail: Sequence[int]) -> Node:
 
 def added(text: str, trail: Sequence[int], value: Any, key: str | None = None) -> str:
     """Return the text with one more part at the end of the container at `trail`: a member if `key` is given."""
-    root = read(text)
+    root = read(text, has_comments=True)
     container = at(root, trail)
-    style = _Style(text, root)
+    style = _Style(root)
     if not container.parts:
-        return _into_empty(text, container, style, value, key)
+        end = container.end - 1
+        return text[:end] + _only_part(container, style, value, key) + text[end:]
     last = container.parts[-1]
     gap_start = container.parts[-2].value.end if len(container.parts) > 1 else container.start + 1
-    gap = text[gap_start : last.start].partition(",")[2] if len(container.parts) > 1 else text[gap_start : last.start]
+    gap = root.text[gap_start : last.start].rpartition(",")[2]
     if "\n" in gap or "\r" in gap:
         gap = style.newline + re.split(r"[\r\n]", gap)[-1]
-        part = style.on_lines(value, key, gap)
-    else:
-        gap = "" if style.is_compact else " "
-        part = style.on_one_line(value, key)
+        return _with_line(text, last.value.end, gap + style.on_lines(value, key, gap))
     end = last.value.end
-    return f"{text[:end]},{gap}{part}{text[end:]}"
+    part = style.on_one_line(value, key)
+    return f"{text[:end]},{'' if style.is_compact else ' '}{part}{text[end:]}"
 
 
 def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
-    """Return the text with another value at `trail`."""
-    root = read(text)
+    """Return the text with another value at `trail`; comments inside the old value are removed with it."""
+    root = read(text, has_comments=True)
     node = at(root, trail)
-    style = _Style(text, root)
-    gap = style.newline + _indentation(text, node.start)
-    old = text[node.start : node.end]
+    style = _Style(root)
+    gap = style.newline + _indentation(root.text, node.start)
+    old = root.text[node.start : node.end]
     is_spread = "\n" in old or "\r" in old
     new_text = style.on_lines(value, None, gap) if is_spread else style.on_one_line(value, None)
     return text[: node.start] + new_text + text[node.end :]
@@ -122,26 +143,55 @@ def replace_value(text: str, trail: Sequence[int], value: Any) -> str:
 def remove_part(text: str, trail: Sequence[int]) -> str | None:
     """Return the text without the part at `trail`, and without the containers that were created for it.
 
-    None if nothing else is left.
+    None if nothing else is left. A container with a comment is kept.
     """
-    root = read(text)
+    root = read(text, has_comments=True)
     trail = list(trail)
     while trail:
         *above, place = trail
         container = at(root, above)
         part = container.parts[place]
         if place:
-            return text[: container.parts[place - 1].value.end] + text[part.value.end :]
+            return _without_later(text, container.parts[place - 1].value.end, part.start, part.value.end)
         if len(container.parts) > 1:
-            return text[: part.start] + text[container.parts[1].start :]
-        was = _empty_before(text[container.start + 1 : part.start])
+            return _without_first(text, part.start, part.value.end, container.parts[1].start)
+        head, tail = text[container.start + 1 : part.start], text[part.value.end : container.end - 1]
+        was = _empty_before(head)
+        if was is None and (_has_comment(head) or _has_comment(tail)):
+            was = head
         if was is not None:
-            return text[: container.start + 1] + was + text[container.end - 1 :]
+            remainder = _without_comma(tail) if _has_comment(tail) else ""
+            return text[: container.start + 1] + was + remainder + text[container.end - 1 :]
         trail = above
-    return None
+    rest = text[: root.start] + text[root.end :]
+    return f"{text[: root.start]}{{}}{text[root.end :]}" if _has_comment(rest) else None
+
+
+def _without_later(text: str, previous_end: int, start: int, end: int) -> str:
+    """Return the text without the part from `start` to `end`; the previous part ends at `previous_end`."""
+    comments = _comment_ends(text, previous_end, start)
+    if not comments:
+        return text[:previous_end] + text[end:]
+    own, next_comma = _comma(text, previous_end), _comma(text, end)
+    if next_comma < len(text):
+        keep_end = max(comments[-1], own + 1)
+        return text[:keep_end] + text[end:next_comma] + text[next_comma + 1 :]
+    return text[:own] + text[own + 1 : comments[-1]] + text[end:]
+
+
+def _without_first(text: str, start: int, end: int, next_start: int) -> str:
+    between = _without_comma(text[end:next_start])
+    return text[:start] + (between.lstrip() if _has_comment(between) else "") + text[next_start:]
 
 
 # --- reading -----------------------------------------------------------------------------------------------
+
+
+def _check(text: str) -> None:
+    try:
+        json.loads(text, parse_constant=_no_constant, parse_int=str, parse_float=str)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _no_constant(name: str) -> Any:
@@ -175,13 +225,33 @@ def _behind_space(text: str, place: int) -> int:
     return match.end() if match else place
 
 
+def _comma(text: str, place: int) -> int:
+    """Return the position of the comma after the value; the text's length if there is none."""
+    match = re.compile(rf"(?:[ \t\r\n]|{_COMMENT})*,", re.DOTALL).match(text, place)
+    return match.end() - 1 if match else len(text)
+
+
+def _without_comma(gap: str) -> str:
+    place = _comma(gap, 0)
+    return gap[:place] + gap[place + 1 :]
+
+
+def _has_comment(gap: str) -> bool:
+    return bool(_comment_ends(gap, 0, len(gap)))
+
+
+def _comment_ends(text: str, start: int, end: int) -> list[int]:
+    return [match.end() for match in _COMMENTS.finditer(text, start, end) if match["comment"]]
+
+
 # --- writing -----------------------------------------------------------------------------------------------
 
 
 class _Style:
     """The formatting of the text: line ends, indentation, and whether optional spaces are omitted."""
 
-    def __init__(self, text: str, root: Node) -> None:
+    def __init__(self, root: Node) -> None:
+        text = root.text
         inside = text[root.start : root.end]
         first = re.search(r"\r\n|\n|\r", text)
         self.newline = first[0] if first else "\n"
@@ -203,15 +273,26 @@ class _Style:
         return json_text if key is None else f"{json.dumps(key, ensure_ascii=False)}{colon}{json_text}"
 
 
-def _into_empty(text: str, container: Node, style: _Style, value: Any, key: str | None) -> str:
-    was = text[container.start + 1 : container.end - 1]
-    if style.is_spread:
-        outer = style.newline + _indentation(text, container.start)
-        gap = outer + style.unit
-        inside = f"{was}{_MARK}{gap}{style.on_lines(value, key, gap)}{outer}"
-    else:
-        inside = f"{was}{_MARK}{style.on_one_line(value, key)}"
-    return text[: container.start + 1] + inside + text[container.end - 1 :]
+def _with_line(text: str, place: int, line: str) -> str:
+    """Return the text with a part's line behind the part that ends at `place`, and behind a comment on its line."""
+    rest, comma = _REST_OF_LINE.match(text, place), _comma(text, place)
+    if rest is None or not _has_comment(rest[0]):
+        return f"{text[:place]},{line}{text[place:]}"
+    line_end = place + len(rest[0].rstrip(" \t"))
+    if comma < line_end:
+        return f"{text[:line_end]}{line},{text[line_end:]}"
+    if comma < len(text):  # on a line of its own, behind ours from now on
+        return f"{text[:place]},{line}{text[place:]}"
+    return f"{text[:place]},{text[place:line_end]}{line}{text[line_end:]}"
+
+
+def _only_part(container: Node, style: _Style, value: Any, key: str | None) -> str:
+    """Return what to add to an empty container."""
+    if not style.is_spread:
+        return f"{_MARK}{style.on_one_line(value, key)}"
+    outer = style.newline + _indentation(container.text, container.start)
+    gap = outer + style.unit
+    return f"{_MARK}{gap}{style.on_lines(value, key, gap)}{outer}"
 
 
 def _empty_before(gap: str) -> str | None:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from palazzo.text.lazy_patterns import make_regex
+
 Range = tuple[int, int]
 
 DocumentKind = Literal["markdown", "rest", "plain", "code", "config"]
@@ -63,20 +65,20 @@ def closed_fences(text: str) -> list[Range]:
 
 # Markdown (CommonMark 0.31, sections 4.2, 4.3 and 4.5)
 
-_FRONT_MATTER = re.compile(
+_FRONT_MATTER = make_regex(
     r"\ufeff?(---|\+\+\+)[ \t\r]*+\n(?=\S)"
     r"(?:(?!(?:\1|\.\.\.)[ \t\r]*+$).*+\n)*"
     r"(?:\1|\.\.\.)[ \t\r]*+(?:\n|\Z)",
     re.MULTILINE,
 )
-_MARKDOWN_MARK = re.compile(
+_MARKDOWN_MARK = make_regex(
     r"^\ufeff?(?:(?P<fence>[ \t]*+(?:`{3,}+|~{3,}+))(?P<info>.*+)"
     r"|[ ]{0,3}+(?P<hashes>\#{1,6}+)(?P<title>[ \t].*+|\r?)$"
     r"|[ ]{0,3}+(?P<rule>=++|-++)[ \t\r]*+$)",
     re.MULTILINE,
 )
-_CLOSING_HASHES = re.compile(r"(?:^|[ \t])#+$")
-_NO_TITLE = re.compile(r"[ ]{4}|\t|[ ]{0,3}(?:[>|]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])")
+_CLOSING_HASHES = make_regex(r"(?:^|[ \t])#+$")
+_NO_TITLE = make_regex(r"[ ]{4}|\t|[ ]{0,3}(?:[>|]|[-*+][ \t]|[0-9]{1,9}[.)][ \t])")
 
 
 def _markdown(text: str) -> Outline:
@@ -132,7 +134,7 @@ def _opens_paragraph(text: str, line: int, floor: int) -> bool:
 
 # reStructuredText (docutils, "Sections")
 
-_ADORNMENT = re.compile(r"^([!-/:-@\[-`{-~])\1++[ \t\r]*+$", re.MULTILINE)
+_ADORNMENT = make_regex(r"^([!-/:-@\[-`{-~])\1++[ \t\r]*+$", re.MULTILINE)
 
 
 def _rest(text: str) -> Outline:
@@ -169,8 +171,8 @@ def _plain(text: str) -> Outline:
     return Outline()
 
 
-_AT_MARGIN = re.compile(r"(?<=\n)[ \t\r]*+\n(?=[^\s)\]}])|\A(?=\S)")
-_DEFINITION = re.compile(
+_AT_MARGIN = make_regex(r"(?<=\n)[ \t\r]*+\n(?=[^\s)\]}])|\A(?=\S)")
+_DEFINITION = make_regex(
     r"^(?:(?:export|default|declare|public|private|protected|internal|static|abstract|final|async|unsafe|const"
     r"|pub(?:\([a-z]+\))?)[ \t]+)*"
     r"(?:def|class|func|fn|fun|function\*?|struct|enum|trait|impl|interface|type|module|namespace|record)"
@@ -188,7 +190,7 @@ def _code(text: str) -> Outline:
     return Outline(headings)
 
 
-_CONFIG_MARK = re.compile(
+_CONFIG_MARK = make_regex(
     r"^(?=[#;\[A-Za-z_\"'])(?:[#;].*+(?:\n|\Z))*"
     r"(?:\[{1,2}+([^\[\]\n]++)\]{1,2}+[ \t\r]*+(?:[#;].*+)?$|([\w.\"'-]++)[ \t]*+:[ \t\r]*+(?:\#.*+)?$)?",
     re.MULTILINE,

@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 from enum import IntFlag
 
+from palazzo.text.lazy_patterns import make_regex
+
 _LONGEST_READ = 4000
 """The most characters of a text that are searched for a time word."""
-_ASKS_WHEN = re.compile(
+_ASKS_WHEN = make_regex(
     r"\bwhen\b|\bhow (?:long|recently|often|many (?:days|weeks|months|years))\b"
     r"|\b(?:what|which) (?:year|month|week|day|date|time|season)\b|\bsince when\b|\bat what time\b",
     re.IGNORECASE,
 )
-_SPEAKS_OF_TIME = re.compile(
+_SPEAKS_OF_TIME = make_regex(
     r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|weeks?|weekends?|months?|years?|recently|soon|since|just"
     r"|mornings?|evenings?|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})\b",
     re.IGNORECASE,
 )
-_ASKS_HOW = re.compile(
+_ASKS_HOW = make_regex(
     r"\bcommands?\b|\bhow (?:do|can|did|could|should|would) (?:i|we|you|one)\b|\bhow to\b", re.IGNORECASE
 )
-_ENDS_ASKING = re.compile(r"[?？][\s\"'”’)\]»」]*$")
+_ENDS_ASKING = make_regex(r"[?？][\s\"'”’)\]»」]*$")
 
 
 class Marks(IntFlag):

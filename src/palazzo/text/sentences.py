@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from palazzo.text.lazy_patterns import make_regex
+
 
 class Sentence(NamedTuple):
     """A sentence or a list item, without its list marker; half-open, in code points."""
@@ -15,9 +17,9 @@ class Sentence(NamedTuple):
     end: int
 
 
-_FENCE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
-_MARK = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+•][ \t]+(?:\[[ x]\][ \t]+)?|\d{1,2}[.)][ \t]+|#{1,6}[ \t]+)?")
-_END = re.compile(
+_FENCE = make_regex(r"^[ \t]*```.*?(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_MARK = make_regex(r"[ \t]*(?:>[ \t]*)*(?:[-*+•][ \t]+(?:\[[ x]\][ \t]+)?|\d{1,2}[.)][ \t]+|#{1,6}[ \t]+)?")
+_END = make_regex(
     r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bDr)(?<!\bMr)(?<!\bNr)(?<!\bca)[.!?…]+[)\"'”»*_]*(?=\s|$)|[。！？]+"
 )
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 import shlex
 
-_AROUND = re.compile(r"(?:sudo|time|env|nohup|exec|command|npx|bunx|uvx|nice|stdbuf)\Z")
-_RUNNERS = re.compile(r"(?:uv|poetry|pipenv|hatch|pdm|rye|bundle)\Z")
+from palazzo.text.lazy_patterns import make_regex
+
+_AROUND = make_regex(r"(?:sudo|time|env|nohup|exec|command|npx|bunx|uvx|nice|stdbuf)\Z")
+_RUNNERS = make_regex(r"(?:uv|poetry|pipenv|hatch|pdm|rye|bundle)\Z")
 SHELLS = frozenset(["bash", "sh", "zsh", "dash", "fish"])
 INLINE = frozenset(["-c", "-e", "-lc", "-", "--eval"])
 """Options that are followed by the code to run."""

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from palazzo.text.lazy_patterns import make_regex
+
 Range = tuple[int, int]
 """A half-open range of code points."""
 
@@ -59,7 +61,7 @@ class _ProtectedRanges:
         return cut
 
 
-_SPACE = re.compile(r"\s*")
+_SPACE = make_regex(r"\s*")
 
 
 def _next_line(text: str, at: int, end: int, limit: int) -> int:
@@ -134,7 +136,7 @@ def _between_characters(text: str, start: int, stop: int) -> int:
 
 _NAME = r"(?:[A-Za-z_][\w$]*\.)*[A-Z][\w$]*"
 _ERROR_NAME = rf"(?:{_NAME}(?:Error|Exception)|KeyboardInterrupt|SystemExit)"
-_ERROR_LINE = re.compile(
+_ERROR_LINE = make_regex(
     "|".join(
         (
             rf"(?:Uncaught |Unhandled )?{_ERROR_NAME}(?::[ \t].*|[ \t]*\r?$)",
@@ -163,7 +165,7 @@ _ERROR_LINE = re.compile(
     ),
     re.MULTILINE,
 )
-_ERROR_HINT = re.compile(
+_ERROR_HINT = make_regex(
     r"[Ee]rror|[Ee]xception|ERR|FA[IT]|Traceback|Caused by|panic|PANIC|CRITICAL|^E[ \t]{2}|[Ee]xit"
     r"|not ok|[✕✗✘]|fatal|command not found|No such|denied|[*]{3}|fault|Illegal|Aborted|Killed|Interrupt"
     r"|undefined ref",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from palazzo.model import Micros
+from palazzo.text.lazy_patterns import make_regex
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -151,7 +152,7 @@ def parse_timestamp(value: object) -> Micros | None:
 
 _EARLIEST_SECOND = 10**8
 _LATEST = Micros((datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND)
-_DECIMAL = re.compile(r"[0-9]{9,20}(\.[0-9]{1,9})?", re.ASCII)
+_DECIMAL = make_regex(r"[0-9]{9,20}(\.[0-9]{1,9})?", re.ASCII)
 _LONGEST_TIMESTAMP = 64
 
 
@@ -196,10 +197,10 @@ def _micros(moment: datetime) -> Micros:
     return Micros((moment - _EPOCH) // _MICROSECOND)
 
 
-_SPACE_BEFORE_ZONE = re.compile(r"(?<=[0-9]) (?=[+-][0-9]{2}:?[0-9]{2}$|z$|utc$)", re.IGNORECASE)
-_ISO_START = re.compile(r"[0-9]{4}-?[0-9wW]")
-_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4}-?w[0-9]{2}-?[0-9]")
-_ISO_WEEK = re.compile(r"[0-9]{4}-?w[0-9]{2}")
+_SPACE_BEFORE_ZONE = make_regex(r"(?<=[0-9]) (?=[+-][0-9]{2}:?[0-9]{2}$|z$|utc$)", re.IGNORECASE)
+_ISO_START = make_regex(r"[0-9]{4}-?[0-9wW]")
+_ISO_DAY = make_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4}-?w[0-9]{2}-?[0-9]")
+_ISO_WEEK = make_regex(r"[0-9]{4}-?w[0-9]{2}")
 
 Span = tuple[datetime, datetime]
 
@@ -247,7 +248,7 @@ def _later(moment: datetime, days: int = 0, months: int = 0) -> datetime:
 
 # --- zones -------------------------------------------------------------------------------------------------
 
-_IN_A_ZONE = re.compile(
+_IN_A_ZONE = make_regex(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[tT ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)?)"
     r" ?\[?([A-Za-z][A-Za-z0-9_+/-]{1,40})\]?"
 )
@@ -285,8 +286,8 @@ def _resolve_local_time(local: datetime, zone: tzinfo) -> datetime:
 
 # --- names -------------------------------------------------------------------------------------------------
 
-_PARTIAL = re.compile(r"([0-9]{4})(?:-([0-9]{1,2}))?")
-_QUARTER = re.compile(r"(?:q([1-4])[ ,]{1,2}([0-9]{4})|([0-9]{4})[ -]?q([1-4]))")
+_PARTIAL = make_regex(r"([0-9]{4})(?:-([0-9]{1,2}))?")
+_QUARTER = make_regex(r"(?:q([1-4])[ ,]{1,2}([0-9]{4})|([0-9]{4})[ -]?q([1-4]))")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -345,7 +346,7 @@ def _calendar(unit: str, today: datetime, offset: int) -> Span | None:
     return None
 
 
-_DATE = re.compile(
+_DATE = make_regex(
     r"(?:(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?(?P<month>[a-z]{3,9})\.?"
     r"(?: (?P<after>[0-9]{1,2})(?:st|nd|rd|th)?)?(?:,? (?P<year>[0-9]{4}))?"
 )
@@ -363,7 +364,7 @@ def _in_english(phrase: str, now: datetime) -> Span | None:
     return start, _later(start, days=1 if day else 0, months=0 if day else 1)
 
 
-_AGE_PATTERN = re.compile(r"(in )?(?:([0-9]{1,9})|an?)( ?)([a-z]+)( ago)?")
+_AGE_PATTERN = make_regex(r"(in )?(?:([0-9]{1,9})|an?)( ?)([a-z]+)( ago)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _MONTHS = {"mo": 1, "y": 12}
 _UNITS = {

@@ -1,15 +1,21 @@
-"""Tables of a TOML text: finding, appending and removing them, with every other character unchanged."""
+"""Changes to a TOML text that leave every other character unchanged.
+
+tomlkit replaces and removes values. Tables and keys are added, and tables removed, by their place in the text: for
+tomlkit, the comment above a table belongs to the table before it, and would be removed with that one.
+"""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from palazzo.text.appended_block import newline_of
+import tomlkit
+
+from palazzo.text.appended_block import append_block, new, newline_of
 
 _HEADER = re.compile(r"^[ \t]*\[[^\r\n]*", re.MULTILINE)
 _BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*)?")
@@ -22,6 +28,28 @@ class Table:
     name: tuple[str, ...]
     start: int
     end: int
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return a text's content, with numbers that are not integers as text: `nan` is not equal to itself.
+
+    Raises ValueError if the text is not TOML.
+    """
+    return tomllib.loads(text.replace("\r\n", "\n"), parse_float=str)
+
+
+def below(document: Any, name: Sequence[str]) -> Any:
+    """Return the value of a dotted name in a text's content; None if there is none."""
+    for key in name:
+        document = document.get(key) if isinstance(document, Mapping) else None
+    return document
+
+
+def put(document: Mapping[str, Any], name: Sequence[str], value: Any) -> dict[str, Any]:
+    """Return a text's content with the value of a dotted name changed."""
+    first, *rest = name
+    inner = document.get(first)
+    return {**document, first: put(inner if isinstance(inner, Mapping) else {}, rest, value) if rest else value}
 
 
 def tables(text: str) -> Iterator[Table]:
@@ -38,34 +66,65 @@ def tables(text: str) -> Iterator[Table]:
 
 
 def lines(name: Sequence[str], values: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a table of texts, lists of texts and numbers."""
-    return [f"[{'.'.join(name)}]", *(f"{key} = {_format_value(value)}" for key, value in values.items())]
+    """Return the lines of a table of texts, lists of texts, numbers and flags."""
+    return [f"[{'.'.join(name)}]", *(format_line(key, value) for key, value in values.items())]
 
 
-def with_value(text: str, table: Table, key: str, value: Any) -> str:
-    """Return the text with another value of `key`, which must be on its own lines in the table.
+def format_line(key: str, value: Any) -> str:
+    """Return the line of a text, a list of texts, a number or a flag."""
+    return f"{key} = {tomlkit.item(value).as_string()}"
 
-    Raises ValueError if it is written in another way.
+
+def with_value(text: str, name: Sequence[str], value: Any) -> str:
+    """Return the text with another value of a dotted name, which gets a line, and a table, if it has none.
+
+    Raises ValueError if the text is not TOML, or if something that is no table is in the way.
     """
-    for match in re.compile(rf"^[ \t]*(?:{re.escape(key)}|\"{re.escape(key)}\")[ \t]*=", re.MULTILINE).finditer(
-        text, table.start, table.end
-    ):
-        if not _is_toml(text[table.start : match.start()]):
-            continue
-        for line in re.compile(r"[^\r\n]*").finditer(text, match.end(), table.end):
-            if line[0] and _is_toml(text[match.start() : line.end()]):
-                return f"{text[: match.end()]} {_format_value(value)}{text[line.end() :]}"
-    raise ValueError(f"`{key}` of [{'.'.join(table.name)}] is written in a way that is not known")
+    expected = put(parse(text), name, value)
+    with contextlib.suppress(TypeError, ValueError):
+        changed = _replace_or_add(text, tuple(name), value)
+        if parse(changed) == expected:
+            return changed
+    raise ValueError(f"`{'.'.join(name)}` cannot be written there")
 
 
-def with_key(text: str, table: Table, key: str, value: Any) -> str:
-    """Return the text with one more key at the end of the table."""
-    return f"{text[: table.end]}{newline_of(text)}{key} = {_format_value(value)}{text[table.end :]}"
+def without_key(text: str, key: str) -> str:
+    """Return the text without a key that stands in no table."""
+    document = tomlkit.parse(text)
+    document.pop(key, None)
+    return tomlkit.dumps(document)
+
+
+def _replace_or_add(text: str, name: tuple[str, ...], value: Any) -> str:
+    *above, key = name
+    document = tomlkit.parse(text)
+    container: Any = below(document, above)
+    own_table = next((table for table in tables(text) if table.name == tuple(above)), None)
+    if container is not None and (key in container or (own_table is None and above)):
+        container[key] = value
+        return tomlkit.dumps(document)
+    if own_table is not None:
+        return f"{text[: own_table.end]}{newline_of(text)}{format_line(key, value)}{text[own_table.end :]}"
+    if above:
+        block = lines(above, {key: value})
+        return append_block(text, block) if text else new(block)
+    return _with_first_line(text, format_line(key, value))
+
+
+def _with_first_line(text: str, line: str) -> str:
+    """Return the text with a line behind the last value that stands in no table; else before the first table."""
+    first = next((table.start for table in tables(text)), len(text))
+    end = _last_line(text, 0, first)
+    newline = newline_of(text)
+    if end:
+        return f"{text[:end]}{newline}{line}{text[end:]}"
+    gap = newline if text[:first].rstrip(" \t")[-1:] not in ("", "\n", "\r") else ""
+    return f"{text[:first]}{gap}{line}{newline}{text[first:]}"
 
 
 def _is_toml(text: str) -> bool:
     try:
-        tomllib.loads(text.replace("\r\n", "\n"))
+        parse(text)
     except tomllib.TOMLDecodeError:
         return False
     return True
@@ -88,8 +147,3 @@ def _last_line(text: str, start: int, end: int) -> int:
         if not _BLANK_OR_COMMENT.fullmatch(line[0]):
             last = line.end()
     return last
-
-
-def _format_value(value: Any) -> str:
-    """Return a value as TOML; JSON's strings are TOML's basic strings, but TOML requires U+007F to be escaped."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -2,8 +2,8 @@
 
 This module owns both sides of keyword search, so that they agree: the index is FTS5 with `tokenize='porter unicode61'`,
 which splits at everything except letters and digits, folds case and accents, and stems English. Only what that
-tokenizer lacks is here: humps of camelCase, CJK bigrams, whole identifiers as phrases, and protection from its query
-language. It knows neither tables nor scores.
+tokenizer lacks is here: humps of camelCase, bigrams of text without spaces, whole identifiers as phrases, and
+protection from its query language. It knows neither tables nor scores.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from palazzo.text import cjk
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.stopwords import STOP_WORDS
 
 MAX_TERMS = 32
@@ -34,8 +35,8 @@ WALL = 600
 def index_form(text: str) -> str:
     """Return the form of `text` that FTS5 indexes.
 
-    This is the text itself, with CJK runs as bigrams, NUL, lone surrogates and emoji as spaces, followed by the words
-    inside its camelCase identifiers (`parseHTTPRequest` adds `parse HTTP Request`), each identifier once.
+    This is the text itself, with runs without spaces as bigrams, NUL, lone surrogates and emoji as spaces, followed by
+    the words inside its camelCase identifiers (`parseHTTPRequest` adds `parse HTTP Request`), each identifier once.
     """
     text = _indexable(text)
     words = [_HUMP.sub(" ", name) for name in dict.fromkeys(_find_hump_words(text)) if _is_written_by_hand(name)]
@@ -48,8 +49,8 @@ _SYMBOLS = (
     "\u2066-\u2069\u20ba-\u20c0\u218a\u218b\u23f4-\u23ff\u2700\u2b4d-\u2bff\u2e3c-\u2e5d\ufe00-\ufe0f"
     "\U0001f000-\U0001f0ff\U0001f10d-\U0001f12f\U0001f16c-\U0001fbca"
 )
-_NO_LETTER = re.compile(f"[\ud800-\udfff{_SYMBOLS}]")
-_BEYOND_PROSE = re.compile("[\u2066-\U0010ffff]")
+_NO_LETTER = make_regex(f"[\ud800-\udfff{_SYMBOLS}]")
+_BEYOND_PROSE = make_regex("[\u0e01-\u17dd\u2066-\U0010ffff]")
 
 
 def _indexable(text: str) -> str:
@@ -58,16 +59,16 @@ def _indexable(text: str) -> str:
     if text.isascii() or _BEYOND_PROSE.search(text) is None:
         return text
     text = _NO_LETTER.sub(" ", text)
-    return text if cjk.CHARACTER.search(text) is None else cjk.expand_bigrams(text)
+    return text if cjk.CHARACTER.search(text) is None else cjk.expand_bigrams(cjk.without_marks(text))
 
 
 # A hump is `aB`, or the last capital of several before a small letter (`HTTPServer`, but not `APIs`), in a
 # word of ASCII letters: `re` has no classes for the capitals of other alphabets. Two forms of one rule: a
 # pattern that begins with a character class is searched for ten times as fast as one with a look-behind.
-_HUMP_SEEN = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2}))")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_HUMP_SEEN = make_regex(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]{2}))")
+_HUMP = make_regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _LETTERS_AND_DIGITS = string.ascii_letters + string.digits
-_REST_OF_WORD = re.compile(r"[A-Za-z0-9]++")
+_REST_OF_WORD = make_regex(r"[A-Za-z0-9]++")
 
 
 def _find_hump_words(text: str) -> Iterator[str]:
@@ -83,7 +84,7 @@ def _find_hump_words(text: str) -> Iterator[str]:
 
 
 _LONGEST_IDENTIFIER = 64
-_DIGIT_RUN = re.compile(r"[0-9]+")
+_DIGIT_RUN = make_regex(r"[0-9]+")
 
 
 def _is_written_by_hand(name: str) -> bool:
@@ -120,7 +121,7 @@ def terms(query: str) -> list[str]:
     return [term for term in candidates if term in best_terms]
 
 
-_JOINTS = re.compile(r"[./:\\@'_-]+")
+_JOINTS = make_regex(r"[./:\\@'_-]+")
 
 
 def _distinct(spellings: Iterable[str]) -> list[str]:
@@ -131,7 +132,7 @@ def _distinct(spellings: Iterable[str]) -> list[str]:
     return list(first.values())
 
 
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = make_regex(r"[0-9]+")
 _FAMILY_LIMIT = 3
 
 
@@ -159,13 +160,13 @@ _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u200c\u200d"
 )
-_CHUNK = re.compile(rf"[\w{_MARKS}]+(?:(?:[:/\\]{{1,3}}|[.@'’-])[\w{_MARKS}]+)*")
-_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_CHUNK = make_regex(rf"[\w{_MARKS}]+(?:(?:[:/\\]{{1,3}}|[.@'’-])[\w{_MARKS}]+)*")
+_POSSESSIVE = make_regex(r"['’]s$", re.IGNORECASE)
 
 
 def _spellings(text: str) -> Iterator[str]:
     """Yield every form of the words of `text` to search for, in lower case: whole words first, then parts."""
-    for match in _CHUNK.finditer(text):
+    for match in _CHUNK.finditer(cjk.without_marks(text)):
         chunk = _POSSESSIVE.sub("", match[0]).replace("’", "'")
         if chunk.isascii() or cjk.RUN.search(chunk) is None:
             yield from _spellings_of(chunk)
@@ -183,7 +184,7 @@ def _mixed_spellings(chunk: str) -> Iterator[str]:
     yield from _spellings_of(chunk[last_end:].strip("./:\\@'-"))
 
 
-_VERSION = re.compile(r"v?([0-9]+\.[0-9]+)(?:\.[0-9]+)+|v([0-9]+\.[0-9]+)", re.IGNORECASE)
+_VERSION = make_regex(r"v?([0-9]+\.[0-9]+)(?:\.[0-9]+)+|v([0-9]+\.[0-9]+)", re.IGNORECASE)
 
 
 def _spellings_of(chunk: str) -> Iterator[str]:
@@ -198,7 +199,7 @@ def _spellings_of(chunk: str) -> Iterator[str]:
         yield from (part.lower() for part in _parts(chunk, _CUTS) if _is_telling(part))
 
 
-_CUTS = (re.compile(r"[:/\\]+"), re.compile(r"[.@-]"), re.compile(r"_+"), _HUMP)
+_CUTS = (make_regex(r"[:/\\]+"), make_regex(r"[.@-]"), make_regex(r"_+"), _HUMP)
 """Where an identifier is split, outermost first."""
 
 
@@ -217,7 +218,7 @@ def _is_telling(part: str) -> bool:
     return len(part) > 2 if part.isdigit() else len(part) > 1
 
 
-_IDENTIFIER = re.compile(r"[\w.@'-]*(?:[0-9_/\\:@]|\w\.\w).*", re.DOTALL)
+_IDENTIFIER = make_regex(r"[\w.@'-]*(?:[0-9_/\\:@]|\w\.\w).*", re.DOTALL)
 
 
 def is_identifier(term: str) -> bool:
@@ -228,7 +229,7 @@ def is_identifier(term: str) -> bool:
 # Phrases and questions
 
 
-_QUOTATION = re.compile(
+_QUOTATION = make_regex(
     "|".join(
         (
             rf'"([^"\n]{{0,{MAX_PHRASE}}})"',
@@ -252,9 +253,9 @@ def phrases(query: str) -> list[str]:
     return list(dict.fromkeys(texts))[:MAX_PHRASES]
 
 
-_WORD = re.compile(r"[^\W_]")
-_TWO_WORDS = re.compile(r"[^\W\d_]{2}.*?[\s,][^\W\d_]", re.DOTALL)
-_QUESTION_MARK = re.compile(r"[?？]+(?=[\"'”’)\]»」\s]|$)|？")
+_WORD = make_regex(r"[^\W_]")
+_TWO_WORDS = make_regex(r"[^\W\d_]{2}.*?[\s,][^\W\d_]", re.DOTALL)
+_QUESTION_MARK = make_regex(r"[?？]+(?=[\"'”’)\]»」\s]|$)|？")
 _SENTENCE_ENDS = (". ", "! ", "? ", "\n", "。", "！", "？")
 _LONGEST_QUESTION = 300
 _QUESTIONS = 3
@@ -312,6 +313,7 @@ def any_of(strings: Sequence[str]) -> str:
 
 
 def _literal(text: str) -> str:
+    text = cjk.without_marks(text)
     tokens = _indexable(text).replace('"', '""').strip()
     last_run = _LAST_RUN.search(text)
     if last_run is None:
@@ -321,4 +323,4 @@ def _literal(text: str) -> str:
     return f'"{tokens[:-1].rstrip()}"'  # the text may go on where the phrase ends
 
 
-_LAST_RUN = re.compile(f"(?<![{cjk.CHARACTERS}])[{cjk.CHARACTERS}]+$")
+_LAST_RUN = make_regex(f"(?<![{cjk.UNSPACED}])[{cjk.UNSPACED}]+$")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.naming.name_page import Mention, Page, make_mention
 
-_NOTHING = re.compile(
+_NOTHING = make_regex(
     r"\bhttps?://[^\s<>\"'`)]+"
     r"|\b[a-z][a-z0-9+]*://[^\s<>\"'`)]+"
     r"|\b(?:sha\d+|md5)[:-][0-9A-Za-z+/=]+"
@@ -23,7 +24,7 @@ _NOTHING = re.compile(
     r"|(?<![\w/])/(?:v\d|api)/[\w/:{}.-]*",
     re.MULTILINE,
 )
-_MAIL = re.compile(r"(?<![\w.+-])<?[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+>?")
+_MAIL = make_regex(r"(?<![\w.+-])<?[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+>?")
 
 
 def nothings(page: Page) -> Iterator[Mention]:
@@ -35,13 +36,13 @@ def nothings(page: Page) -> Iterator[Mention]:
     yield from ()
 
 
-_PATH = re.compile(
+_PATH = make_regex(
     r"(?<![\w@/\\.-])(?:[A-Za-z]:\\|~/|\.{1,2}/"
     r"|/)?(?:[\w@.+-]{1,255}[/\\])*[\w@.+()\[\]-]{0,255}[\w)\]](?:[/\\](?=[\s.,;:!?)\"'`]|$))?"
 )
-_SAID_EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,12})$")
-_NODE_MODULE = re.compile(r"node_modules/((?:@[\w.-]+/)?[\w.-]+)")
-_DIFF_SIDE = re.compile(r"(?<![\w/])[ab]/(?=\S)")
+_SAID_EXTENSION = make_regex(r"\.([A-Za-z0-9]{1,12})$")
+_NODE_MODULE = make_regex(r"node_modules/((?:@[\w.-]+/)?[\w.-]+)")
+_DIFF_SIDE = make_regex(r"(?<![\w/])[ab]/(?=\S)")
 
 
 def files(page: Page) -> Iterator[Mention]:
@@ -88,15 +89,15 @@ def _is_file(text: str, page: Page) -> bool:
 _METHODS = frozenset(["map", "filter", "env", "example", "service", "m", "d", "r", "c", "h", "v", "go", "db"])
 
 
-_ISSUE_NUMBER = re.compile(
+_ISSUE_NUMBER = make_regex(
     r"(?<![\w/&#])(?:(?:PR|MR|pull request|issue|Issue|ticket|bug|Bug) [#!]\d+|[\w.-]{1,60}/[\w.-]{1,80}#\d+"
     r"|[#!]\d{2,6})(?![\w-])"
     r"|(?<![\w-])(?:fix(?:es|ed)?|clos(?:es|ed)|resolv(?:es|ed)|refs?|see|GH) (#\d+)(?![\w-])"
 )
-_TICKET = re.compile(r"(?<![\w/-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})(?![\w-]|\.\d)")
-_COMMIT = re.compile(r"(?<![\w.@/:=#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w@/=-]|\.\w)")
-_SURELY_COMMIT = re.compile(r"\b(?:commit|revert\w*|cherry[- ]pick\w*|bisect\w*|merge[d ]|HEAD)\b", re.IGNORECASE)
-_LOG_LINE = re.compile(r"^(?:\* |\| )*([0-9a-f]{7,12})(?= (?:\([^)]*\) )?\S)", re.MULTILINE)
+_TICKET = make_regex(r"(?<![\w/-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})(?![\w-]|\.\d)")
+_COMMIT = make_regex(r"(?<![\w.@/:=#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w@/=-]|\.\w)")
+_SURELY_COMMIT = make_regex(r"\b(?:commit|revert\w*|cherry[- ]pick\w*|bisect\w*|merge[d ]|HEAD)\b", re.IGNORECASE)
+_LOG_LINE = make_regex(r"^(?:\* |\| )*([0-9a-f]{7,12})(?= (?:\([^)]*\) )?\S)", re.MULTILINE)
 
 
 def references(page: Page) -> Iterator[Mention]:

@@ -7,21 +7,22 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from palazzo.text import known_names as known
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.naming.name_page import SPOKEN_FOR, Mention, Page, make_mention
 
-_BACKTICKS = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
-_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
-_SYMBOL = re.compile(r"(?<![\w@/\\.$#%-])\$?[A-Za-z_][\w$]*(?:(?:\.|::|->|#)[A-Za-z_][\w$]*)*(?![\w/\\@])")
-_CODE_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|-)[A-Za-z_$][\w$]*)*")
-_DEFINITION = re.compile(
+_BACKTICKS = make_regex(r"(?<!`)`([^`\n]{1,80})`(?!`)")
+_FLAG = make_regex(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
+_SYMBOL = make_regex(r"(?<![\w@/\\.$#%-])\$?[A-Za-z_][\w$]*(?:(?:\.|::|->|#)[A-Za-z_][\w$]*)*(?![\w/\\@])")
+_CODE_NAME = make_regex(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#|-)[A-Za-z_$][\w$]*)*")
+_DEFINITION = make_regex(
     r"\b(?:def|class|func|fn|function|struct|interface|trait|enum|type)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)"
     r"|\(\w+ \*?([A-Z]\w+)\) (?=\w)"
 )
-_DECLARED_IN_LOG = re.compile(
+_DECLARED_IN_LOG = make_regex(
     r"(?:declared and not used|undefined|undefined name|not defined|undefined variable"
     r"|Cannot find name):? ['\"`]?([A-Za-z_]\w*)"
 )
-_KEYWORD_NAME = re.compile(r"(?<![\w-])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?==)")
+_KEYWORD_NAME = make_regex(r"(?<![\w-])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?==)")
 
 
 def find_code_names(page: Page) -> Iterator[Mention]:

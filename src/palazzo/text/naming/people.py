@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.naming.name_page import Mention, Page, make_mention
 
 _NAME = r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}"
-_SIGNATURE_LINE = re.compile(
+_SIGNATURE_LINE = make_regex(
     rf"^[ \t]*(?:Author|Commit|Co-authored-by|Reviewed-by|Signed-off-by|Acked-by|Tested-by|Reported-by"
     rf"|Suggested-by):[ \t]+({_NAME})[ \t]*<",
     re.MULTILINE | re.IGNORECASE,
 )
-_SPEAKER = re.compile(r"^([^\W\d_][\w.-]{1,30})(?: \[?\d\d?:\d\d(?: ?[AP]M)?\]?)?: ", re.MULTILINE)
+_SPEAKER = make_regex(r"^([^\W\d_][\w.-]{1,30})(?: \[?\d\d?:\d\d(?: ?[AP]M)?\]?)?: ", re.MULTILINE)
 
 
 def find_signatures(page: Page) -> Iterator[Mention]:
@@ -32,13 +33,13 @@ def find_signatures(page: Page) -> Iterator[Mention]:
             )
 
 
-_HANDLE = re.compile(r"(?<![\w@/.`\"'(])@([a-z][\w-]{1,38}\w)(?![\w/(.]|\.\w)", re.IGNORECASE)
+_HANDLE = make_regex(r"(?<![\w@/.`\"'(])@([a-z][\w-]{1,38}\w)(?![\w/(.]|\.\w)", re.IGNORECASE)
 _CAPITAL_WORD = r"[^\W\d_a-zß-öø-ÿ][^\W\d_A-Z]+(?:[-'’][A-Z][a-z]+)?"
-_PERSON = re.compile(
+_PERSON = make_regex(
     rf"(?<![\w@/.\\-])({_CAPITAL_WORD})((?: (?:van der |van |von |de |da |di )?{_CAPITAL_WORD})?)(?![\w@/\\]|\.\w|-\w)"
 )
-_TITLE_AND_NAME = re.compile(rf"\b(?:Dr|Prof|Mr|Mrs|Ms|Frau|Herrn?|Herr)\.? ({_CAPITAL_WORD})")
-_SAN = re.compile(r"([一-龯々ァ-ヴー]{1,5}|[A-Za-z]+)(?:さん|くん|ちゃん|氏|様)(?!子)")
+_TITLE_AND_NAME = make_regex(rf"\b(?:Dr|Prof|Mr|Mrs|Ms|Frau|Herrn?|Herr)\.? ({_CAPITAL_WORD})")
+_SAN = make_regex(r"([一-龯々ァ-ヴー]{1,5}|[A-Za-z]+)(?:さん|くん|ちゃん|氏|様)(?!子)")
 _DOES = (
     r"(?:said|says|asked|asks|wrote|writes|reviewed|approved|opened|closed|merged|reported|found|noticed"
     r"|thinks|wants|wanted|suggested|suggests|fixed|broke"
@@ -46,8 +47,8 @@ _DOES = (
     r"|has been|and I|will ask|will look"
     r"|pinged|deployed|complained|agreed|objected)"
 )
-_AFTER_PERSON = re.compile(rf"^(?:'s)? {_DOES}\b")
-_BEFORE_PERSON = re.compile(
+_AFTER_PERSON = make_regex(rf"^(?:'s)? {_DOES}\b")
+_BEFORE_PERSON = make_regex(
     r"(?:\b(?:tell|ask|ping|thank|thanks|with|by|from|cc|told|asked|for|and|the new (?:guy|girl|colleague),"
     r"|colleague|assign(?:ed)? to|hi|hey|hello|bed,) )$",
     re.IGNORECASE,

@@ -6,34 +6,35 @@ import re
 from collections.abc import Iterator
 
 from palazzo.text import known_names as known
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.naming.name_page import Mention, Page, make_mention
 
-_SCOPE_PACKAGE = re.compile(r"(?<![\w.@/-])@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*")
-_INSTALL = re.compile(
+_SCOPE_PACKAGE = make_regex(r"(?<![\w.@/-])@[a-z0-9][\w.-]*/[a-z0-9][\w.-]*")
+_INSTALL = make_regex(
     r"\b(?:pipx? install|pip3 install|uv add|uv pip install|poetry add|npm (?:install|i|add)|pnpm add|yarn add"
     r"|cargo add"
     r"|gem install|go get|composer require|bundle add|brew install|conda install)((?: (?:-{1,2}[\w-]+"
     r"|[@\w./\[\]^~=<>-]+))+)"
 )
-_INSTALL_LOG = re.compile(r"^(?:Successfully installed|Installing collected packages:|Collecting) (.+)$", re.MULTILINE)
-_REQUIREMENT = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?(?:===?|~=|>=|@\^?(?=\d+\.\d))\d")
-_DEPENDENCY = re.compile(r"^[+ -]*\"((?:@[\w.-]+/)?[a-z][\w./-]*)\": \"[\^~]?\d[\w.^~*-]*\"", re.MULTILINE)
-_IMPORT_LINE = re.compile(
+_INSTALL_LOG = make_regex(r"^(?:Successfully installed|Installing collected packages:|Collecting) (.+)$", re.MULTILINE)
+_REQUIREMENT = make_regex(r"(?<![\w.-])([A-Za-z][\w.-]*?)(?:\[[\w,]+\])?(?:===?|~=|>=|@\^?(?=\d+\.\d))\d")
+_DEPENDENCY = make_regex(r"^[+ -]*\"((?:@[\w.-]+/)?[a-z][\w./-]*)\": \"[\^~]?\d[\w.^~*-]*\"", re.MULTILINE)
+_IMPORT_LINE = make_regex(
     r"^[ +-]*(?:from ([a-z]\w*)(?:\.\w+)* import |import ([a-z]\w*)(?=[\s.,]|$)|use ([a-z]\w*)::)"
     r"|\b(?:require\(|from |import )['\"]((?:@[\w.-]+/)?[a-z][\w-]*)(?:/[\w./-]*)?['\"]",
     re.MULTILINE,
 )
-_PACKAGE_CUE_BEFORE = re.compile(
+_PACKAGE_CUE_BEFORE = make_regex(
     r"(?:\b(?:package|library|dependency|dependencies|module|crate|gem|upgrade|upgrading|install|installing|bump"
     r"|migrate|import|importing"
     r"|(?:switch(?:ed|ing)?|mov(?:e|ed|ing)|migrat\w+|chang\w+) (?:from|to)|replac(?:e|ed|ing)|drop|dropped) )$",
     re.IGNORECASE,
 )
-_PACKAGE_CUE_AFTER = re.compile(
+_PACKAGE_CUE_AFTER = make_regex(
     r"^(?: (?:package|library|crate|gem|dependency|\d+\.\d+|v\d)|(?: to (?:httpx|axum|polars|undici|fetch))"
     r"|(?: table| panel| progress| console)(?=[s ]* (?:instead|in|for)\b))"
 )
-_WORD = re.compile(r"(?<![\w@/.\\:-])[A-Za-z][\w+#]*(?:[.-][\w+#]+)*")
+_WORD = make_regex(r"(?<![\w@/.\\:-])[A-Za-z][\w+#]*(?:[.-][\w+#]+)*")
 
 
 def packages(page: Page) -> Iterator[Mention]:
@@ -87,16 +88,16 @@ def _is_extension(text: str) -> bool:
     return text.split("/")[0][1:] in ("media", "import", "param", "return")
 
 
-_PHRASE = re.compile(
+_PHRASE = make_regex(
     r"(?<!\w)(?:" + "|".join(re.escape(phrase) for phrase in sorted(known.PHRASES, key=len, reverse=True)) + r")(?!\w)"
 )
-_PRODUCT_CUE_BEFORE = re.compile(
+_PRODUCT_CUE_BEFORE = make_regex(
     r"(?:\b(?:use|uses|using|in|with|on|open it with|written in|rewritten in|rewrite .{1,20} in|my|our|the"
     r"|only with|from|for|to|and|or|"
     r"wrote .{1,24} in|still use) )$",
     re.IGNORECASE,
 )
-_PRODUCT_CUE_AFTER = re.compile(
+_PRODUCT_CUE_AFTER = make_regex(
     r"^(?: \d|'s? (?:compiler|encoder|runtime|race|garbage|borrow)|, of all languages| machine| user| laptop"
     r"| code\b| is fine)"
 )
