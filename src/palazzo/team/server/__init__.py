@@ -1,0 +1,1 @@
+"""The team server: stateless; everything that it knows is in PostgreSQL."""
