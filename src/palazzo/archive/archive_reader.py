@@ -121,11 +121,14 @@ def read_session(connection: Connection, session_id: str) -> Iterator[Item]:
 
 
 def neighbours(connection: Connection, row: int, count: int) -> tuple[list[int], list[int]]:
-    """Return the row ids of up to `count` live drawers before and after one, in its own thread."""
+    """Return the row ids of up to `count` live drawers before and after one, in its own thread, without reasoning."""
     source, thread, ordinal = next(
         connection.execute("SELECT source, thread, ordinal FROM drawer WHERE id = ?", (row,))
     )
-    base = "SELECT id FROM drawer WHERE source = ? AND thread = ? AND retired_at IS NULL AND (ordinal, id) "
+    base = (
+        "SELECT id FROM drawer WHERE source = ? AND thread = ? AND retired_at IS NULL AND kind <> 'reasoning'"
+        " AND (ordinal, id) "
+    )
     previous_rows = connection.execute(
         f"{base} < (?, ?) ORDER BY ordinal DESC, id DESC LIMIT ?", (source, thread, ordinal, row, count)
     )

@@ -73,14 +73,8 @@ def file(connection: Connection, source: Source, place: Place, batch: IngestBatc
     ]
     if not new:
         return 0
-    new_batch = replace(
-        batch,
-        came=tuple(batch.came[n] for n in new),
-        filings=tuple(batch.filings[n] for n in new),
-        spots=tuple(batch.spots[n] for n in new),
-    )
     current_place = None if row is None else source_rows.place_of_first_item(connection, row)
-    return ingest.file(connection, source, current_place or place, new_batch, now).added
+    return ingest.file(connection, source, current_place or place, batch.select(new), now).added
 
 
 def give_way(connection: Connection, session: str, filings: Iterable[NewItem], now: Micros) -> int:

@@ -21,8 +21,10 @@ from palazzo.archive.pack_writer import NewPack, Spot
 from palazzo.model import ContentKind, ItemId, ItemKind, Micros, Part, Place, Role, Source, Trust
 from palazzo.store import change_log, foreign_rows, items, place_rows, redaction_state, source_rows, tombstones
 from palazzo.store.database import Connection, well_formed
-from palazzo.store.items import ItemRow
+from palazzo.store.items import ItemRow, StoredValues
 from palazzo.store.packs import PackReader
+
+_META_ENCODER = json.JSONEncoder(separators=(",", ":"), default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class NewItem:
 class IngestBatch:
     """New items after redaction with their packs, ready to be written under the lock.
 
-    `came` are the items before redaction. They serve to recognize items that were archived without redaction.
+    `came` are the items before redaction. They serve to recognize items that were archived without redaction. `values`
+    are the columns of `filings` that take time to make, in their order.
     """
 
     guard: Guard
@@ -63,11 +66,22 @@ class IngestBatch:
     filings: tuple[NewItem, ...]
     packs: tuple[NewPack, ...]
     spots: tuple[Spot | None, ...]
+    values: tuple[StoredValues, ...]
 
     @property
     def is_changed(self) -> bool:
         """Return whether the redaction removed anything."""
         return any(clean_item is not came for clean_item, came in zip(self.filings, self.came, strict=True))
+
+    def select(self, indices: Sequence[int]) -> IngestBatch:
+        """Return the batch with only these of its items, in this order."""
+        return replace(
+            self,
+            came=tuple(self.came[n] for n in indices),
+            filings=tuple(self.filings[n] for n in indices),
+            spots=tuple(self.spots[n] for n in indices),
+            values=tuple(self.values[n] for n in indices),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +111,7 @@ def prepare(filings: Sequence[NewItem], guard: Guard) -> IngestBatch:
     """Redact `filings` and compress their raw bytes into packs. Needs no lock, and is most of the work."""
     came, filings = filings, guard.filings(filings)
     packs, spots = pack_writer.pack([new_item.raw for new_item in filings])
-    return IngestBatch(guard, tuple(came), tuple(filings), packs, spots)
+    return IngestBatch(guard, tuple(came), tuple(filings), packs, spots, tuple(map(_make_values, filings)))
 
 
 def file(connection: Connection, source: Source, place: Place, batch: IngestBatch, now: Micros) -> Receipt:
@@ -114,7 +128,8 @@ def file(connection: Connection, source: Source, place: Place, batch: IngestBatc
     uid_of_source = source_rows.source_uid(source.kind, source.key)
     for n in fresh:
         new_item = plan.filings[n]
-        row = _row(new_item, source_row, room, pack_rows, batch.spots[n], now)
+        values = batch.values[n] if new_item is batch.filings[n] else _make_values(new_item)
+        row = _row(new_item, values, source_row, room, pack_rows, batch.spots[n], now)
         rows.append(row)
         entries.append((row.uid, device_chain.digest(row, uid_of_source, new_item.raw or b"", new_item.text)))
     new_rows = items.insert_items(connection, rows)
@@ -259,15 +274,21 @@ def _drop_trivial_part(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
     return () if parts == (Part("text", 0, size),) else parts
 
 
+def _make_values(new_item: NewItem) -> StoredValues:
+    text, codec = items.encode_text(new_item.text)
+    meta = _META_ENCODER.encode(new_item.meta) if new_item.meta else "{}"
+    return StoredValues(text, codec, items.dump_parts(_drop_trivial_part(new_item.parts, len(new_item.text))), meta)
+
+
 def _row(
     new_item: NewItem,
+    values: StoredValues,
     source: int,
     room: int,
     packs: Sequence[int | None],
     spot: Spot | None,
     now: Micros,
 ) -> ItemRow:
-    text, codec = items.encode_text(new_item.text)
     return ItemRow(
         uid=bytes.fromhex(new_item.id),
         source=source,
@@ -283,15 +304,13 @@ def _row(
         branch=well_formed(new_item.branch),
         commit=well_formed(new_item.commit),
         room=room,
-        parts=items.dump_parts(_drop_trivial_part(new_item.parts, len(new_item.text))),
-        meta=json.dumps(new_item.meta, ensure_ascii=True, separators=(",", ":"), default=str)
-        if new_item.meta
-        else "{}",
+        parts=values.parts,
+        meta=values.meta,
         decoder=new_item.decoder,
         pack=packs[spot[0]] if spot else None,
         raw_start=spot[1] if spot else 0,
         raw_size=spot[2] if spot else 0,
         salt=os.urandom(16),
-        text=text,
-        text_codec=codec,
+        text=values.text,
+        text_codec=values.text_codec,
     )

@@ -1,8 +1,8 @@
 """Fence trial: whether recorded text escapes from its fence: a thousand texts through every place that reaches a model.
 
 The texts are kept as notes, to-dos, reminders, facts, diary entries, messages, commands that failed, names and tags.
-Then everything that a model may receive is requested: hooks of six hosts, a prompt without a service, each reading tool
-of each profile, resources, prompts. `fence_reader`, which shares no code with the fence, reads every answer.
+Then everything that a model may receive is requested: hooks of six hosts, each reading tool of each profile, resources,
+prompts. `fence_reader`, which shares no code with the fence, reads every answer.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def run(report: Progress, count: int = COUNT, hosts: Sequence[str] = tuple(SESSI
     """Store this many texts, request them at every place, and return the results for each."""
     texts = list(generate_attacks(count))
     groups = [texts[at : at + _A_PROJECT] for at in range(0, count, _A_PROJECT)]
-    inspections = {name: Inspection() for name in ("hooks", "without a service", "tools", "resources", "prompts")}
+    inspections = {name: Inspection() for name in ("hooks", "tools", "resources", "prompts")}
     with open_sandbox({"PALAZZO_CHECK_DUPLICATES": "off"}) as sandbox:
         projects = []
         for n, group in enumerate(groups):
@@ -198,8 +198,6 @@ def _hooks(
         asks = f"what did we decide about {attack.word}?"
         event_payload = payload(host, f"{host}-{attack.word}", project.path, prompt=asks)
         _look_hook(sandbox.hook(host, "prompt", event_payload, project.path), f"{host} prompt", inspections["hooks"])
-        event_payload = payload(host, f"{host}-alone-{attack.word}", project.path, prompt=asks)
-        _look_hook(sandbox.answer_offline(host, event_payload), f"{host} alone", inspections["without a service"])
         if _KINDS[n % len(_KINDS)] == "failed":
             name, arguments = call_of(host, Used("shell", f"make {attack.word}", ""))
             failed = (name, arguments, f"error: {attack.text}", f"error: {attack.text}")
@@ -285,7 +283,9 @@ def _use(
     agent: Agent, tool: Mapping[str, Any], values: Mapping[str, Any], profile: str, inspection: Inspection
 ) -> None:
     schema = tool["inputSchema"]
-    argument_names = set(schema.get("required", ())) | ({"query", "id", "entity", "agent"} & set(schema["properties"]))
+    argument_names = set(schema.get("required", ())) | (
+        {"query", "id", "entity", "agent", "timeout_ms"} & set(schema["properties"])
+    )
     arguments: dict[str, Any] = {}
     for name in argument_names:
         kind = schema["properties"][name].get("type")

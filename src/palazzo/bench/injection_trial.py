@@ -275,5 +275,3 @@ def unasked_by_hooks(
         yield place, palace.hook(host, event, payload(host, f"later-{n}-{project.name}", project, **fields), project)
     compact_payload = payload(host, session.session, project, transcript=transcript(session), source="compact")
     yield "its own session, compacted", palace.hook(host, "session-start", compact_payload, project)
-    offline_payload = payload(host, f"alone-{project.name}", project, prompt=later.asks)
-    yield "a prompt without a service", palace.answer_offline(host, offline_payload)

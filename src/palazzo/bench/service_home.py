@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from palazzo.client import offline_hook, rpc
+from palazzo.client import rpc
 from palazzo.client.jsonl import Stream
 from palazzo.errors import PalazzoError, ServiceUnavailable
 
@@ -78,11 +78,6 @@ class ServiceSandbox:
         if answer is None:
             raise ServiceUnavailable(f"The service did not answer {event} of {host}.")
         return answer.decode()
-
-    def answer_offline(self, host: str, payload: Mapping[str, Any]) -> str:
-        """Return the answer to a host's prompt without a service, as JSON."""
-        off = {**self.variables, "PALAZZO_SERVICE": "off"}
-        return offline_hook.answer(host, "prompt", json.dumps(payload).encode(), self._where.palace, off).decode()
 
     def run(
         self, host: str, cwd: Path, session: str, *arguments: str, **variables: str

@@ -11,10 +11,10 @@ from palazzo.model import Micros
 from palazzo.store import change_groups, change_log
 from palazzo.store.database import Connection
 
-ActKind = Literal["forget", "move", "tag", "untag", "leave-out", "take-in", "approve"]
+ActKind = Literal["forget", "move", "tag", "untag", "leave-out", "take-in", "approve", "feedback"]
 """`leave-out` concerns a document that the rules now exclude; `take-in` reverts that, or says that it was named
 explicitly. `approve` is a person's statement that untrusted content, or content written under its influence, may be
-trusted.
+trusted. `feedback` is a verdict (`store/feedback_rows`).
 """
 
 

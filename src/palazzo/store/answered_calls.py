@@ -1,6 +1,6 @@
 """Answered calls, by their keys, so that a repeated call gets the same answer and is carried out once.
 
-    answered      `result` is the answer, as `operations/rpc_codec` writes it
+    answered      `result` is the answer, as `operations/serialisation` writes it
     interrupted   `result` is empty: a long call that commits in steps had made some of them
     bare          `asked` and `result` are NULL: an erase removed the words of the request and the answer
 

@@ -13,7 +13,9 @@ from typing import Literal, NamedTuple
 
 from palazzo.store.database import Connection
 
-ChangeKind = Literal["item", "revision", "act", "drawer+", "drawer-", "drawer~", "vector+", "reset", "fact", "erased"]
+ChangeKind = Literal[
+    "item", "revision", "act", "drawer+", "drawer-", "drawer~", "vector+", "reset", "fact", "erased", "source"
+]
 
 
 class Change(NamedTuple):

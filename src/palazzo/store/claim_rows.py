@@ -111,12 +111,12 @@ def strays(connection: Connection) -> int:
 
 
 def to_read(connection: Connection, drawers: Sequence[int]) -> list[ToRead]:
-    """Return the texts of these drawers to extract claims from, except for retired and external drawers."""
+    """Return the texts of these drawers to extract claims from, except for retired and external ones, and reasoning."""
     rows = connection.execute(
         "SELECT d.id, room.wing, d.created_at, d.source, json_group_array(json_array(s.item, s.start, s.end))"
         " FROM drawer d JOIN room ON room.id = d.room JOIN drawer_span s ON s.drawer = d.id"
         " WHERE d.id IN (SELECT value FROM json_each(?)) AND d.retired_at IS NULL AND d.trust <> 'external'"
-        " GROUP BY d.id ORDER BY d.id",
+        " AND d.kind <> 'reasoning' GROUP BY d.id ORDER BY d.id",
         (json.dumps(list(drawers)),),
     )
     return [

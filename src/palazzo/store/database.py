@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import apsw
 
-from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable
+from palazzo.errors import NotAPalace, PalaceGone, PalaceLocked, PalaceMissing, PalaceUnusable
 from palazzo.model import Micros
 from palazzo.store import filesystem, page_checksums, palace_opening
 from palazzo.store.palace_opening import Mode
@@ -124,10 +124,12 @@ class Database:
         mode: Mode = "write",
         compares_checksums: bool = False,
         cache_mb: int = palace_opening.CACHE_MB,
+        creates: bool = True,
     ) -> None:
         """Open `path`. A `compares_checksums` database verifies the checksum of every page that it reads.
 
-        Each thread's connection caches up to `cache_mb` of pages.
+        Each thread's connection caches up to `cache_mb` of pages. If `creates`, opening for writing makes the file;
+        later connections never do.
         """
         self.path, self.mode, self.checked, self._cache_mb = path, mode, compares_checksums, cache_mb
         self.redacts = True
@@ -142,11 +144,13 @@ class Database:
             filesystem.refuse_unsafe(path)
             palace_opening.make_directory(path.parent)
         elif not path.exists():
+            if not creates:
+                raise PalaceGone.at(path)
             raise PalaceMissing(
                 f"There is no palace at {path} yet. Create it with 'palazzo mine DIR', or name another with --palace."
             )
         with explain_errors(path):
-            self._edition = palace_opening.edition(self._connection())
+            self._edition = palace_opening.edition(self._connection(creates))
 
     def before_commit(self, follower: Follower) -> None:
         """Run `follower` at the end of every write transaction, while it can still be rolled back."""
@@ -344,11 +348,11 @@ class Database:
         if not raw.in_transaction:
             raise PalaceUnusable(f"The palace {self.path} could not be written, and nothing was changed. Try again.")
 
-    def _connection(self) -> apsw.Connection:
+    def _connection(self, creates: bool = False) -> apsw.Connection:
         existing: apsw.Connection | None = getattr(self._local, "connection", None)
         if existing is not None and not self._closed:
             return existing
-        connection = palace_opening.open_file(self.path, self.mode, self.checked, self._cache_mb)
+        connection = palace_opening.open_file(self.path, self.mode, self.checked, self._cache_mb, creates)
         self._local.connection = connection
         with self._lock:
             self._all.append(connection)
@@ -375,7 +379,7 @@ def explain_errors(path: Path) -> Iterator[None]:
             "another with --palace."
         ) from error
     except (apsw.BusyError, apsw.LockedError) as error:
-        raise PalaceUnusable(
+        raise PalaceLocked(
             f"Another program has locked the palace {path} and did not release it in time. Try again when that "
             "program has finished."
         ) from error

@@ -17,6 +17,8 @@ from palazzo.store.database import Connection
 
 Right = Literal["", "nothing", "add", "change", "erase"]
 """A device's rights. Each includes those before it. '' is undecided: nothing of the device is accepted."""
+ID_BYTES = 16
+"""The length of a device's id."""
 RIGHTS: tuple[Right, ...] = ("", "nothing", "add", "change", "erase")
 
 TABLES = (
@@ -186,7 +188,7 @@ def read_anew(connection: Connection, device: bytes) -> None:
 
 def tell_again(connection: Connection, device: bytes) -> None:
     """Push a device's records again: other devices may no longer accept that device."""
-    connection.execute("DELETE FROM sync_chain WHERE device = ?", (device,))
+    connection.execute(f"DELETE FROM sync_chain WHERE substr(device, 1, {ID_BYTES}) = ?", (device,))
     connection.execute("DELETE FROM sync_sent")
 
 

@@ -120,7 +120,7 @@ def threads_of(connection: Connection, source: int) -> list[str]:
 
 def open_lines(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
     """Return the open threads of a wing's sessions, newest first; not of sub-agents, who report to them."""
-    return _of_wing(connection, wing, "open", limit)
+    return _of_wings(connection, [wing], "open", limit)
 
 
 def open_in(connection: Connection, drawers: Iterable[int], limit: int = 100) -> list[DigestLine]:
@@ -133,9 +133,9 @@ def open_in(connection: Connection, drawers: Iterable[int], limit: int = 100) ->
     )
 
 
-def decisions(connection: Connection, wing: str, limit: int = 100) -> list[DigestLine]:
-    """Return the decisions of a wing's sessions, newest first; instructions to a sub-agent are not decisions."""
-    return _of_wing(connection, wing, "decided", limit)
+def decisions(connection: Connection, wings: Iterable[str], limit: int = 100) -> list[DigestLine]:
+    """Return the decisions of wings' sessions, newest first; instructions to a sub-agent are not decisions."""
+    return _of_wings(connection, wings, "decided", limit)
 
 
 def in_own_words(connection: Connection, kinds: Iterable[str], limit: int) -> list[DigestLine]:
@@ -158,11 +158,12 @@ def of_items(connection: Connection, rows: Iterable[int], kind: str) -> list[Dig
     )
 
 
-def _of_wing(connection: Connection, wing: str, kind: str, limit: int) -> list[DigestLine]:
+def _of_wings(connection: Connection, wings: Iterable[str], kind: str, limit: int) -> list[DigestLine]:
     return _read(
         connection,
-        "w.name = ?1 AND l.kind = ?2 AND i.thread = '' ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?3",
-        (wing, kind, limit),
+        "w.name IN (SELECT value FROM json_each(?1)) AND l.kind = ?2 AND i.thread = ''"
+        " ORDER BY l.said_at DESC, l.source DESC, l.n DESC LIMIT ?3",
+        (json.dumps([*wings]), kind, limit),
     )
 
 

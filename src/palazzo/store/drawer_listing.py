@@ -63,6 +63,22 @@ def page(connection: Connection, listing: Listing, limit: int, offset: int = 0) 
     return [int(row) for (row,) in rows]
 
 
+def notes_by_wing(connection: Connection) -> dict[str, list[int]]:
+    """Return the row ids of the live notes of each wing that has any, newest first; wings are sorted by name.
+
+    Notes are found by their sources, which are few: this takes no longer in a palace with many sessions.
+    """
+    notes: dict[str, list[int]] = {}
+    for wing, row in connection.execute(
+        "SELECT wing.name, d.id FROM source CROSS JOIN drawer d ON d.source = source.id JOIN room ON room.id = d.room"
+        " JOIN wing ON wing.id = room.wing AND wing.merged_into IS NULL WHERE source.kind = 'note'"
+        " AND d.kind = 'note' AND d.retired_at IS NULL"
+        " ORDER BY wing.name, d.created_at DESC, d.id DESC"
+    ):
+        notes.setdefault(str(wing), []).append(int(row))
+    return notes
+
+
 def count(connection: Connection, listing: Listing) -> int:
     """Return the number of listed drawers."""
     condition, parameters = _build_condition(listing)

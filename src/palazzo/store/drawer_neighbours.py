@@ -62,7 +62,7 @@ def read_next_spans(connection: Connection, row: int) -> list[NextSpan]:
         " AND item.thread = last.thread AND item.ordinal >= last.ordinal ORDER BY item.ordinal, item.id LIMIT ?2)"
         " SELECT span.drawer, span.n, drawer.kind, drawer.title FROM ahead, last"
         " JOIN drawer_span AS span ON span.item = ahead.id JOIN drawer ON drawer.id = span.drawer"
-        " WHERE drawer.retired_at IS NULL AND drawer.id <> ?1"
+        " WHERE drawer.retired_at IS NULL AND drawer.id <> ?1 AND drawer.kind <> 'reasoning'"
         " AND (ahead.ordinal > last.ordinal OR span.start >= last.end)"
         " AND NOT (drawer.kind = 'tool' AND span.item IN (SELECT item FROM own))"
         " ORDER BY ahead.ordinal, ahead.id, span.start",

@@ -12,7 +12,6 @@ into a file without a name, with their log beside a file that is not theirs. The
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -23,7 +22,9 @@ import apsw
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, SourceUnreadable
 from palazzo.store import page_checksums, palace_opening
 from palazzo.store.database import Connection, explain_errors
+from palazzo.store.filesystem import sync_directory
 from palazzo.store.foreign_database import MAGIC, ForeignDatabase
+from palazzo.store.raw_database import RawDatabase
 
 Progress = Callable[[int, int], None]
 """Called with (pages copied, all pages)."""
@@ -38,10 +39,10 @@ _SPARE = 1 << 20
 def refuse_foreign(path: Path) -> None:
     """Raise PalaceMissing, NotAPalace or PalaceUnusable unless the file at `path` begins like a palace."""
     try:
-        with (
-            path.open("rb") if path.is_file() or not path.exists() else io.BytesIO() as file
-        ):  # a pipe is not waited for
-            head = file.read(_APPLICATION_AT + 4)
+        head = b""
+        if path.is_file() or not path.exists():  # a pipe is not waited for
+            with RawDatabase(path) as file:
+                head = file.read(0, _APPLICATION_AT + 4)
     except (FileNotFoundError, NotADirectoryError):
         raise PalaceMissing(
             f"The file {path} does not exist. 'palazzo backup --list' lists the known backups."
@@ -142,7 +143,7 @@ def close_up(file: Path) -> None:
 def rename(file: Path, target: Path) -> None:
     """Give a finished copy its name, replacing any file with that name."""
     file.replace(target)
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
 def remove(file: Path) -> None:
@@ -237,7 +238,7 @@ def _came_to_be(staging_path: Path, palace: Path) -> bool:
         return False
     except OSError:  # a file system without links
         staging_path.replace(palace)
-    _sync_directory(palace.parent)
+    sync_directory(palace.parent)
     return True
 
 
@@ -274,16 +275,6 @@ def _files(palace: Path) -> list[Path]:
 def _sync(path: Path) -> None:
     with path.open("r+b") as file:
         os.fsync(file.fileno())
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make a new name durable. If a directory cannot be opened (Windows), the system does this."""
-    with contextlib.suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextlib.contextmanager

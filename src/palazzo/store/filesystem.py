@@ -1,4 +1,4 @@
-"""The file systems on which a palace may be written.
+"""The file systems on which a palace may be written, and directories that are flushed to them.
 
 SQLite's write-ahead log needs shared memory and reliable locks between processes. Network and pass-through file systems
 guarantee neither and corrupt databases silently, so writing there is refused.
@@ -6,6 +6,9 @@ guarantee neither and corrupt databases silently, so writing there is refused.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import sys
 from pathlib import Path
 
@@ -35,12 +38,26 @@ UNSAFE_TYPES = frozenset(
         "fuse.vmhgfs-fuse",
         "fakeowner",
         "ceph",
+        "fuse.ceph",
         "glusterfs",
         "fuse.glusterfs",
         "lustre",
+        "afs",
+        "beegfs",
+        "orangefs",
+        "fuse.grpcfuse",
+        "fuse.osxfs",
+        "fuse.juicefs",
+        "fuse.goofys",
+        "fuse.mountpoint-s3",
+        "fuse.blobfuse",
+        "fuse.blobfuse2",
+        "fuse.curlftpfs",
     ]
 )
 _MOUNTS = Path("/proc/self/mounts")
+_ESCAPE = re.compile(rb"\\([0-7]{3})")
+"""How that file writes a blank, a tab, a line's end and a backslash in a path."""
 
 
 def refuse_unsafe(path: Path) -> None:
@@ -55,23 +72,52 @@ def refuse_unsafe(path: Path) -> None:
 
 def type_of(path: Path) -> str:
     """Return the type of the file system that holds `path`, or '' if it is unknown."""
+    return mount_of(path)[0]
+
+
+def mount_of(path: Path) -> tuple[str, str]:
+    """Return the type and the mount options of the file system that holds `path`, or '' where they are unknown.
+
+    A link counts as the place to which it leads.
+    """
     if not sys.platform.startswith("linux"):
-        return ""  # macOS and Windows name network volumes by path alone; SQLite's own locks guard those
+        return "", ""  # macOS and Windows name network volumes by path alone; SQLite's own locks guard those
     try:
         mounts = _MOUNTS.read_text(errors="surrogateescape").splitlines()
     except OSError:
-        return ""
-    return _type_from(mounts, path.absolute())
+        return "", ""
+    return _mount_from(mounts, Path(os.path.realpath(path)))
 
 
-def _type_from(mounts: list[str], path: Path) -> str:
-    best, kind = "", ""
+def _mount_from(mounts: list[str], path: Path) -> tuple[str, str]:
+    best, kind, options = "", "", ""
     for line in mounts:
         fields = line.split(" ")
         if len(fields) < 3:
             continue
-        point = fields[1].encode().decode("unicode_escape", errors="replace")
+        escaped = fields[1].encode(errors="surrogateescape")
+        point = os.fsdecode(_ESCAPE.sub(lambda match: bytes([int(match[1], 8)]), escaped))
         inside = path == Path(point) or Path(point) in path.parents
         if inside and len(point) >= len(best):
-            best, kind = point, fields[2]
-    return kind
+            best, kind, options = point, fields[2], fields[3] if len(fields) > 3 else ""
+    return kind, options
+
+
+def sync_directory(path: Path) -> None:
+    """Flush the names in a directory to disk, where the system supports it, and the directory may be read.
+
+    Raises OSError if the disk refuses.
+    """
+    if sys.platform == "win32":
+        return
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except PermissionError:  # it may be written all the same
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network drives know no such thing
+            raise
+    finally:
+        os.close(handle)

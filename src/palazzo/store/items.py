@@ -49,6 +49,15 @@ class ItemRow:
     text_codec: int
 
 
+class StoredValues(NamedTuple):
+    """The columns of an item that are made from its text, its parts and its other metadata."""
+
+    text: bytes
+    text_codec: int
+    parts: str
+    meta: str
+
+
 _COLUMN_VALUES = attrgetter(*(field.name for field in fields(ItemRow)))
 """Converts a row to a tuple; `dataclasses.astuple` copies each value deeply, which took a fifth of the ingest time."""
 
@@ -246,13 +255,14 @@ def read_item(connection: Connection, row: int) -> Item:
     )
 
 
+_PARTS_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
 def dump_parts(parts: Sequence[Part]) -> str:
     """Return parts as compact JSON, '' if there are none."""
     if not parts:
         return ""
-    return json.dumps(
-        [[p.kind, p.start, p.end, p.name, p.call, p.failed, p.trust] for p in parts], separators=(",", ":")
-    )
+    return _PARTS_ENCODER.encode([[p.kind, p.start, p.end, p.name, p.call, p.failed, p.trust] for p in parts])
 
 
 def load_parts(parts_json: str) -> tuple[Part, ...]:

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from palazzo.store import drawers, items
+from palazzo.store import drawers, items, source_headings
 from palazzo.store.database import Connection
 from palazzo.text.word_forms import index_form
 
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     pass
 
 
-def context(title: str, author: str, created_at: int, room: str) -> str:
-    """Return the context column of a drawer; `room` is its room's first name, which never changes."""
-    return index_form(f"{title} {author} {_spoken_date(created_at)} {room}")
+def context(title: str, author: str, created_at: int, room: str, heading: str = "") -> str:
+    """Return the context column of a drawer; `room` is its room's first name, which never changes.
+
+    `heading` are the words of its source, if it is the drawer that stands for it (`store/source_headings`).
+    """
+    return index_form(f"{title} {author} {_spoken_date(created_at)} {room} {heading}".rstrip())
 
 
 def columns_of(connection: Connection, row: int) -> tuple[str, str]:
@@ -43,7 +46,8 @@ def context_of(connection: Connection, row: int, room: int | None = None) -> str
         " WHERE drawer.id = ?1",
         (row, room),
     )
-    return context(*next(rows))
+    title, author, created_at, room_name = next(rows)
+    return context(title, author, created_at, room_name, source_headings.heading_words(connection, row))
 
 
 def _words(connection: Connection, expression: str) -> str:

@@ -7,6 +7,7 @@ injection that quotes erased words; the fact that it happened, and what it cited
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ Use = Literal["fetched", "cited", "touched"]
 ASKED_FOR = "a prompt asks for"
 """The start of the reason of a requested injection; all others are automatic."""
 FALLBACK_REASON = f"{ASKED_FOR} the past, and no service ran"
-"""The reason of an injection by a hook that answered without the service. Its text was not stored."""
+"""The reason of an injection by a hook of an earlier version, which did not store its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +87,6 @@ def record(
     body = text.encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(body).digest()
     return _insert(connection, (session, epoch, event, reason, at, tokens, took, digest, body), parts)
-
-
-def record_unaided(
-    connection: Connection, session: int, epoch: int, parts: Sequence[Part], tokens: int, took: int, at: Micros
-) -> bool:
-    """Record the injection of a hook that answered a prompt offline; return False if it is already recorded."""
-    rows = connection.execute(
-        "SELECT 1 FROM injection WHERE session = ? AND at = ? AND reason = ?", (session, at, FALLBACK_REASON)
-    )
-    if any(True for _ in rows):
-        return False
-    _insert(connection, (session, epoch, "prompt", FALLBACK_REASON, at, tokens, took, b"", None), parts)
-    return True
 
 
 def _insert(connection: Connection, values: Sequence[str | bytes | int | None], parts: Sequence[Part]) -> int:
@@ -236,6 +224,16 @@ def forget_words(connection: Connection, items: Iterable[int]) -> None:
     connection.executemany(
         "UPDATE injection SET text = NULL, hash = x'' WHERE id = ?", [(row,) for row in sorted(rows)]
     )
+
+
+def forget_quotes(connection: Connection, uids: Iterable[str]) -> int:
+    """Delete the text of every injection that quotes one of these drawers of others; return how many had a text."""
+    rows = connection.execute(
+        "UPDATE injection SET text = NULL, hash = x'' WHERE text IS NOT NULL AND id IN (SELECT injection"
+        " FROM injection_part WHERE kind = 'other' AND uid IN (SELECT unhex(value) FROM json_each(?))) RETURNING id",
+        (json.dumps([*uids]),),
+    )
+    return len(list(rows))
 
 
 def _uids(connection: Connection, item: int) -> Iterator[bytes]:

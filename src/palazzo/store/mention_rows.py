@@ -5,10 +5,10 @@ position.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from palazzo.model import Place
+from palazzo.model import Micros, Place
 from palazzo.store import items
 from palazzo.store.database import Connection
 
@@ -112,6 +112,41 @@ def spread(connection: Connection, kinds: Sequence[str], most: int) -> Spread:
         else:
             counts[room] = counts.get(room, 0) + 1
     return Spread(counts_by_name, len(drawers))
+
+
+class DrawerNames(NamedTuple):
+    """A live drawer's place and time, and the names in it as (kind, folded name), in their order in the text."""
+
+    place: Place
+    created_at: Micros
+    names: tuple[tuple[str, str], ...]
+
+
+def names_by_drawer(connection: Connection, wing: str | None, kinds: Sequence[str], most: int) -> Iterator[DrawerNames]:
+    """Yield live drawers of a wing (None: of all wings) that mention names, from the newest `most` mentions.
+
+    It uses scans and dictionaries, as `spread` does.
+    """
+    rooms = {
+        row: Place(wing_name, room)
+        for row, wing_name, room in connection.execute(
+            "SELECT r.id, wing.name, home.name FROM room r JOIN room home ON home.id = coalesce(r.merged_into, r.id)"
+            " JOIN wing ON wing.id = home.wing"
+        )
+        if wing in (None, wing_name)
+    }
+    homes = {
+        row: (rooms[room], Micros(at))
+        for row, room, at in connection.execute("SELECT id, room, created_at FROM drawer WHERE retired_at IS NULL")
+        if room in rooms
+    }
+    names_of_drawers: dict[int, list[tuple[int, str, str]]] = {}
+    newest = connection.execute("SELECT drawer, kind, name, start FROM mention ORDER BY id DESC LIMIT ?", (most,))
+    for drawer, kind, name, start in newest:
+        if drawer in homes and kind in kinds:
+            names_of_drawers.setdefault(drawer, []).append((start, kind, name))
+    for drawer, names in names_of_drawers.items():
+        yield DrawerNames(*homes[drawer], tuple((kind, name) for _, kind, name in sorted(names)))
 
 
 def read_spellings(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

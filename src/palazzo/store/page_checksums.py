@@ -15,6 +15,7 @@ from pathlib import Path
 import apsw
 
 from palazzo.errors import PalaceUnusable
+from palazzo.store.raw_database import RawDatabase
 
 CHECKSUM_BYTES = 8
 """Bytes at the end of each page that store its checksum."""
@@ -62,11 +63,6 @@ def compare(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA checksum_verification=ON").fetchall()
 
 
-def plain_system() -> str:
-    """Return the name of the default VFS, which reads and writes pages unchanged."""
-    return next(name for name in apsw.vfs_names() if not name.startswith("cksm"))
-
-
 def is_mismatch(error: apsw.Error) -> bool:
     """Whether an error reports that a page does not match its checksum."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
@@ -87,8 +83,8 @@ def _load() -> bool:
 
 def _keeps_checksums(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            head = file.read(_RESERVED_AT + 1)
+        with RawDatabase(path) as file:
+            head = file.read(0, _RESERVED_AT + 1)
     except OSError:
         return False
     return len(head) > _RESERVED_AT and head[_RESERVED_AT] == CHECKSUM_BYTES

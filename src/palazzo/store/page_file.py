@@ -19,6 +19,7 @@ from typing import Self
 
 from palazzo.store import page_checksums
 from palazzo.store.database import Value
+from palazzo.store.raw_database import RawDatabase
 
 _HEADER = 100
 """Bytes of the file's own header on its first page."""
@@ -68,9 +69,9 @@ class PageFile:
     """A database's file, open for reading; use `with`. Raises UnreadablePage if the first page is missing."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb")
+        self._file = RawDatabase(path)
         try:
-            head = self._file.read(_HEADER)
+            head = self._file.read(0, _HEADER)
             if len(head) < _HEADER or not head.startswith(b"SQLite format 3\x00"):
                 raise UnreadablePage("the file has no header")
             (size,) = struct.unpack(">H", head[16:18])
@@ -99,8 +100,7 @@ class PageFile:
         if not 1 <= page <= self.count:
             raise UnreadablePage(f"page {page} does not exist")
         try:
-            self._file.seek((page - 1) * self.page_size)
-            return self._file.read(self.page_size)
+            return self._file.read((page - 1) * self.page_size, self.page_size)
         except OSError as error:  # the disk cannot read the sector
             raise UnreadablePage(f"page {page}: {error.strerror}") from None
 

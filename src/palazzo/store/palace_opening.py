@@ -13,9 +13,9 @@ from typing import Literal
 
 import apsw
 
-from palazzo.errors import NotAPalace, PalaceUnusable
+from palazzo.errors import NotAPalace, PalaceGone, PalaceUnusable
 from palazzo.paths import make_private_directory
-from palazzo.store import page_checksums
+from palazzo.store import page_checksums, raw_database
 
 Mode = Literal["read", "write"]
 
@@ -23,7 +23,7 @@ APPLICATION_ID = 0x50414C5A
 """`PALZ`: distinguishes a palace from any other SQLite file."""
 
 LONGEST_WAIT = 60.0
-"""Seconds that a connection waits for another's write lock. Batches hold it for at most 50 ms."""
+"""Seconds that a connection waits for another's write lock. Batches hold it for some 100 ms."""
 CACHE_MB = 64
 """Megabytes of pages that a connection caches: most of what a query over 100,000 drawers reads."""
 _SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
@@ -49,11 +49,15 @@ def make_directory(directory: Path) -> None:
         ) from error
 
 
-def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
-    """Open a connection to the palace at `path`, caching up to `cache_mb`; a new file is private to its owner."""
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    if mode == "read":
-        flags = apsw.SQLITE_OPEN_READONLY
+def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int, creates: bool = True) -> apsw.Connection:
+    """Open a connection to the palace at `path`, caching up to `cache_mb`; a new file is private to its owner.
+
+    Raises PalaceGone if there is no file and `creates` is false. Who knows that a palace is here says so: a file that
+    was deleted a moment ago must not come back as an empty one.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY
+    if mode == "write":
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if creates else 0)
     refuse_special(path)
     _refuse_crumb(path)
     fresh = not path.exists()
@@ -69,6 +73,8 @@ def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int) -
             page_checksums.reserve(connection)
         connection.execute("PRAGMA schema_version").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
+        if not creates and not path.exists():
+            raise PalaceGone.at(path) from None
         if mode == "write" or _has_wal(path):
             raise
         # A directory that cannot be written has no place for the shared-memory file: SQLite raises either
@@ -76,6 +82,7 @@ def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int) -
         connection = apsw.Connection(
             f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
+    raw_database.note_open(path)
     if fresh and mode == "write":
         path.chmod(0o600)
     _configure(connection, mode, cache_mb)

@@ -233,6 +233,12 @@ def rooms(connection: Connection, wing: int | None = None) -> list[RoomRow]:
     return [RoomRow(int(row), int(own), Place(at, name)) for row, own, at, name in rows]
 
 
+def wings_of_rooms(connection: Connection) -> dict[int, str]:
+    """Return, by room (row id), the name of its wing; rooms that were merged into others are included."""
+    rows = connection.execute("SELECT room.id, wing.name FROM room JOIN wing ON wing.id = room.wing ORDER BY room.id")
+    return {int(room): str(wing) for room, wing in rows}
+
+
 def left_by_imports(connection: Connection) -> tuple[set[int], set[int]]:
     """Return the wings and rooms (row ids) with only items of undone imports: lists omit them."""
     rows = connection.execute(

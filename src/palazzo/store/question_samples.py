@@ -43,8 +43,9 @@ def drawers_of(connection: Connection, item: int) -> frozenset[str]:
 
 
 def live_drawers(connection: Connection) -> list[int]:
-    """Return the row ids of all live drawers, sorted by drawer id."""
-    return [int(row) for (row,) in connection.execute("SELECT id FROM drawer WHERE retired_at IS NULL ORDER BY uid")]
+    """Return the row ids of all live drawers but reasoning, sorted by drawer id."""
+    rows = connection.execute("SELECT id FROM drawer WHERE retired_at IS NULL AND kind <> 'reasoning' ORDER BY uid")
+    return [int(row) for (row,) in rows]
 
 
 def ids_of(connection: Connection, rows: Iterable[int]) -> frozenset[str]:

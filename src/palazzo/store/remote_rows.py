@@ -2,7 +2,7 @@
 
 sync_remote     a place where devices exchange data
 sync_seen       the last segment of each device there that is also here; for this device, the last one written
-sync_chain      the last link of each device's chain that is there
+sync_chain      the last link of each device's chain that is there, and the last one that the device itself put there
 sync_sent       the last sent state of each record that may change: a keyed name of it, a hash of its bytes
 sync_withheld   items of which only the link was sent, and why
 private_wing    wings whose content never leaves
@@ -197,14 +197,25 @@ def note_seen(connection: Connection, row: int, device: bytes, segment: LastSegm
     )
 
 
-def chains(connection: Connection, row: int) -> dict[bytes, int]:
-    """Return, by device, the link up to which its chain is on the remote."""
+_BY_ITSELF = b"\x01"
+"""Ends the key of a device's row in `sync_chain` that counts only what the device itself put there."""
+
+
+def chains(connection: Connection, row: int, by_itself: bool = False) -> dict[bytes, int]:
+    """Return, by device, the link up to which its chain is on the remote, or was put there by the device itself."""
     rows = connection.execute("SELECT device, seq FROM sync_chain WHERE remote = ?", (row,))
-    return {bytes(uid): int(seq) for uid, seq in rows}
+    chains = {bytes(key): int(seq) for key, seq in rows}
+    own = {key.removesuffix(_BY_ITSELF): seq for key, seq in chains.items() if len(key) > device_rows.ID_BYTES}
+    return own if by_itself else {key: seq for key, seq in chains.items() if len(key) == device_rows.ID_BYTES}
 
 
-def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int]) -> None:
-    """Record the link up to which chains are on the remote; an existing higher number stays."""
+def note_chains(connection: Connection, row: int, chains: Mapping[bytes, int], by_itself: bytes = b"") -> None:
+    """Record the link up to which chains are on the remote; an existing higher number stays.
+
+    `by_itself` is the device whose segment the links are from: it put its own chain there.
+    """
+    if by_itself in chains:
+        chains = {**chains, by_itself + _BY_ITSELF: chains[by_itself]}
     connection.executemany(
         "INSERT INTO sync_chain(remote, device, seq) VALUES(?,?,?)"
         " ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)",
@@ -273,6 +284,14 @@ def become_another(connection: Connection, uid: bytes, at: Micros) -> int:
 def links_of_own(connection: Connection) -> dict[int, bytes]:
     """Return the hashes of this device's links, by number."""
     return {int(seq): bytes(code) for seq, code in connection.execute("SELECT seq, hash FROM link WHERE device = 1")}
+
+
+def links_of(connection: Connection, device: bytes) -> dict[int, bytes]:
+    """Return the hashes of the links that this palace has of a device, by number; none of a device it does not know."""
+    rows = connection.execute(
+        "SELECT seq, hash FROM link WHERE device = (SELECT id FROM device WHERE uid = ?)", (device,)
+    )
+    return {int(seq): bytes(code) for seq, code in rows}
 
 
 # --- what stays here ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from pathlib import Path
 import apsw
 
 from palazzo.errors import NotAPalace
-from palazzo.store import page_checksums, palace_opening, salvage_rules, schema
+from palazzo.store import page_checksums, palace_opening, raw_database, salvage_rules, schema
 from palazzo.store.database import Value, explain_errors
 from palazzo.store.page_file import PageFile, Row, Tree, UnreadablePage
 
@@ -84,7 +84,7 @@ def copy_pages(palace: Path, target: Path) -> None:
     Raises NotAPalace for a file that SQLite cannot start reading.
     """
     if page_checksums.install():
-        plain = page_checksums.plain_system()
+        plain = raw_database.plain_system()
     with explain_errors(palace):
         source = apsw.Connection(str(palace), flags=apsw.SQLITE_OPEN_READONLY, vfs=plain)
         with contextlib.closing(source):

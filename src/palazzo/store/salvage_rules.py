@@ -22,7 +22,7 @@ from palazzo.store.redaction_state import make_fingerprint_key
 
 DERIVED_TABLES = (
     *("drawer", "drawer_span", "drawer_tag", "tag", "passage", "pending", "past", "claim", "mention", "digest_line"),
-    *("mending", "mending_place", "anchor", "outside", "dead_letter"),
+    *("source_heading", "mending", "mending_place", "anchor", "outside", "dead_letter"),
 )
 """Derived tables. If one of them lost a row, all are emptied. Vectors are stored by the hash of their text, so each
 remaining one is valid."""
@@ -186,6 +186,7 @@ def indexed_columns(sql: str, key: tuple[str, ...]) -> list[str]:
 def settle(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:
     """Complete the salvaged palace: add required rows, and repair dangling references."""
     _settle_singles(connection, lost_tables)
+    _settle_documents(connection)
     for _ in range(10):
         if not _settle_references(connection):
             break
@@ -206,6 +207,23 @@ def settle(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:
 _ITEM_IS_GONE = "item NOT IN (SELECT id FROM item)"
 _OF_DRAWERS = ("drawer", "drawer_tag", "passage", "past", "claim", "mention", "anchor")
 """Tables whose rows are deleted together with a drawer of a lost item; `derive` cuts the remaining text again."""
+
+
+_DOCUMENTS = (("act", "detail", "object", "{}"), ("fact_source", "tainted_by", "array", "[]"))
+"""Columns of JSON that readers parse without a check, with the JSON type and what replaces a damaged value. (Damaged
+columns of items are treated where the chain is settled.)
+"""
+
+
+def _settle_documents(connection: apsw.Connection) -> None:
+    """Replace JSON that a flipped bit made unreadable. A tag whose name is lost is taken back."""
+    for table, column, kind, replacement in _DOCUMENTS:
+        is_sound = f"CASE WHEN json_valid({column}) THEN json_type({column}) = '{kind}' ELSE 0 END"
+        connection.execute(
+            f"UPDATE {table} SET {column} = ? WHERE {column} IS NOT NULL AND {column} <> '' AND NOT {is_sound}",
+            (replacement,),
+        )
+    connection.execute("DELETE FROM act WHERE kind IN ('tag', 'untag') AND json_extract(detail, '$.tag') IS NULL")
 
 
 def _settle_singles(connection: apsw.Connection, lost_tables: frozenset[str]) -> None:

@@ -11,9 +11,10 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from palazzo.errors import NotAPalace, PalaceMissing, SchemaTooNew
-from palazzo.store import device_rows, first_tables, foreign_rows, ledger, redaction_state, sync_tables
+from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, PalazzoError, SchemaTooNew
+from palazzo.store import device_rows, first_tables, foreign_rows, ledger, redaction_state, source_headings, sync_tables
 from palazzo.store.database import Connection, Database
 from palazzo.store.migration_names import MIGRATION_NAMES
 from palazzo.store.palace_opening import APPLICATION_ID
@@ -201,23 +202,48 @@ def m017_done_here(connection: Connection) -> None:
     connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")
 
 
+def m018_source_headings(connection: Connection) -> None:
+    """Create the table of the drawers that are found by their source's title (`store/source_headings`)."""
+    for statement in source_headings.TABLES:
+        connection.execute(statement)
+
+
+def m019_live_counts(connection: Connection) -> None:
+    """Create the indexes with which live drawers are counted by room, and items without noise."""
+    for statement in (
+        "CREATE INDEX drawer_live ON drawer(room, created_at) WHERE retired_at IS NULL",
+        "CREATE INDEX item_noise ON item(id) WHERE kind = 'noise'",
+    ):
+        connection.execute(statement)
+
+
+def m020_heading_vectors(connection: Connection) -> None:
+    """Add the hashes under which vectors of titles, directories and paths are stored (`store/source_headings`)."""
+    for statement in source_headings.VECTOR_COLUMNS:
+        connection.execute(statement)
+
+
 MIGRATIONS: list[Migration] = [globals()[name] for name in MIGRATION_NAMES]
 
 
-def migrate(database: Database) -> None:
-    """Migrate the palace to this schema, or refuse it; concurrent callers apply each step once."""
+def migrate(database: Database, version: int | None = None) -> None:
+    """Migrate the palace to this schema, or refuse it; concurrent callers apply each step once.
+
+    With a `version` only the steps up to it are applied: the schema of an earlier release.
+    """
+    migrations = MIGRATIONS[:version]
     with database.snapshot() as connection:
         step_names = _read_step_names(connection, database)
-    if all(step.__name__ in step_names for step in MIGRATIONS):
+    if all(step.__name__ in step_names for step in migrations):
         return
     if not step_names:
         with database.transaction() as connection:  # a new palace is there at once, or not at all
             if not _read_step_names(connection, database):
                 connection.execute("CREATE TABLE migration(name TEXT PRIMARY KEY, applied_at INTEGER) WITHOUT ROWID")
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-                for step in MIGRATIONS:
+                for step in migrations:
                     _apply_step(connection, step)
-    for step in MIGRATIONS:
+    for step in migrations:
         with database.transaction() as connection:
             if step.__name__ not in _read_step_names(connection, database):
                 _apply_step(connection, step)
@@ -229,17 +255,44 @@ def _apply_step(connection: Connection, step: Migration) -> None:
     connection.execute("INSERT INTO migration(name, applied_at) VALUES(?, ?)", migration_row)
 
 
+def migrate_older(database: Database) -> None:
+    """Migrate a palace of an earlier Palazzo, if it can be written; `database` may be open for reading."""
+    if is_older(database):
+        with contextlib.suppress(PalaceUnusable), contextlib.closing(Database(database.path)) as writable:
+            migrate(writable)
+
+
 def is_older(database: Database) -> bool:
     """Whether an earlier Palazzo release wrote the palace."""
     return 0 < len(_missing(database)) < len(MIGRATIONS)
 
 
-def check(database: Database) -> None:
+def is_current(database: Database) -> bool:
+    """Whether the palace has every migration of this release."""
+    return not _missing(database)
+
+
+def is_created(path: Path, seconds: float = _CREATION_TIMEOUT) -> bool:
+    """Whether the file at `path` has a schema; without one, wait `seconds` for a process that is creating the palace.
+
+    A creation that was cut off leaves a file without a schema.
+    """
+    try:
+        with contextlib.closing(Database(path, "read")) as database:
+            check(database, seconds)
+    except PalaceMissing:
+        return False
+    except PalazzoError:  # whoever opens the palace gets the error
+        return True
+    return True
+
+
+def check(database: Database, seconds: float = _CREATION_TIMEOUT) -> None:
     """Raise unless the palace has exactly the schema that this Palazzo release reads.
 
-    If the schema is empty, another process is creating the palace, which takes a moment; wait for it.
+    If the schema is empty, another process is creating the palace, which takes a moment; wait `seconds` for it.
     """
-    deadline = time.monotonic() + _CREATION_TIMEOUT
+    deadline = time.monotonic() + seconds
     while len(missing := _missing(database)) == len(MIGRATIONS):
         if time.monotonic() > deadline:
             raise PalaceMissing(f"{database.path} is empty. Fill it with 'palazzo mine DIR'.")

@@ -6,7 +6,7 @@ Every function answers for many sessions with one statement, so that a list of t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from palazzo.model import Micros
@@ -44,6 +44,14 @@ class SessionSpan(NamedTuple):
     ended_at: Micros
 
 
+class SessionOrigin(NamedTuple):
+    """A source that holds a session, and where it came from."""
+
+    source: int
+    kind: str
+    uri: str
+
+
 class SessionDetail(NamedTuple):
     """The user's messages in a source, its last branch, and whether its speaker is the user of this palace."""
 
@@ -52,8 +60,14 @@ class SessionDetail(NamedTuple):
     is_own: bool
 
 
-def spans(connection: Connection, session_filter: SessionFilter) -> list[SessionSpan]:
-    """Return the sources that hold sessions, the last active one first, without sub-agents and forgotten sessions."""
+def spans(
+    connection: Connection, session_filter: SessionFilter, sources: Collection[int] | None = None
+) -> list[SessionSpan]:
+    """Return the sources that hold sessions, the last active one first, without sub-agents and forgotten sessions.
+
+    With `sources`, only those of them.
+    """
+    among = "" if sources is None else " AND s.id IN (SELECT value FROM json_each(?6))"
     rows = connection.execute(
         f"SELECT id, session_id, kind, uri, title, wing, began, ended FROM (SELECT s.id, s.session_id, s.kind, s.uri,"
         f" s.title, wing.name AS wing, last.created_at AS ended,"
@@ -64,14 +78,35 @@ def spans(connection: Connection, session_filter: SessionFilter) -> list[Session
         " AND EXISTS (SELECT 1 FROM drawer d WHERE d.source = s.id AND d.retired_at IS NULL)"
         " AND (?1 IS NULL OR wing.name = ?1)"
         " AND (?4 IS NULL OR s.id IN (SELECT source FROM drawer WHERE branch = ?4 AND retired_at IS NULL))"
-        " AND (?5 IS NULL OR s.session_id = ?5))"
+        f" AND (?5 IS NULL OR s.session_id = ?5){among})"
         " WHERE (?2 IS NULL OR ended >= ?2) AND (?3 IS NULL OR began < ?3) ORDER BY ended DESC, id DESC",
-        tuple(session_filter),
+        (*session_filter, *(() if sources is None else (json.dumps([*sources]),))),
     )
     return [
         SessionSpan(int(row), session, kind, uri, title, wing, Micros(began), Micros(ended))
         for row, session, kind, uri, title, wing, began, ended in rows
     ]
+
+
+def sources_of_branch(connection: Connection, branch: str) -> set[int]:
+    """Return the sources with live drawers from a branch."""
+    rows = connection.execute("SELECT DISTINCT source FROM drawer WHERE branch = ? AND retired_at IS NULL", (branch,))
+    return {int(source) for (source,) in rows}
+
+
+def sessions_of_sources(connection: Connection, sources: Collection[int]) -> set[str]:
+    """Return the ids of the sessions that these sources hold."""
+    rows = connection.execute(
+        "SELECT DISTINCT session_id FROM source WHERE session_id <> '' AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps([*sources]),),
+    )
+    return {str(session) for (session,) in rows}
+
+
+def origins(connection: Connection) -> list[SessionOrigin]:
+    """Return all sources that hold sessions, those of sub-agents included."""
+    rows = connection.execute("SELECT id, kind, uri FROM source WHERE session_id <> '' ORDER BY id")
+    return [SessionOrigin(int(row), str(kind), str(uri)) for row, kind, uri in rows]
 
 
 def details(connection: Connection, sources: Iterable[int]) -> dict[int, SessionDetail]:
@@ -120,6 +155,11 @@ def exchanges_by_hour(connection: Connection) -> dict[int, int]:
 def count_words(connection: Connection) -> int:
     """Return the number of words in all live drawers, as the keyword index counts them."""
     _, records = sizes(connection, None)
+    return count_words_of_records(records)
+
+
+def count_words_of_records(records: str) -> int:
+    """Return the sum of words of drawers' bodies, from the size records of drawers, joined by commas."""
     return sum(_first_varint(record) for record in records.split(",") if record)
 
 

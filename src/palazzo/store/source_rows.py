@@ -38,6 +38,7 @@ def file_source(connection: Connection, source: Source, at: Micros = Micros(0)) 
             connection.execute(
                 "UPDATE source SET title = ?1, changed_at = max(changed_at, ?2) WHERE id = ?3", (source.title, at, row)
             )
+            change_log.append(connection, "source", [int(row)])
         return int(row)
     (created,) = next(
         connection.execute(

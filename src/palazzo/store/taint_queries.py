@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from palazzo.model import Micros, Part, Trust
 from palazzo.store.database import Connection
 from palazzo.store.drawers import REPLACED
+from palazzo.store.exchange_rows import SOURCE_KIND
 from palazzo.store.items import decode_text, load_parts
 
 AUTHORED_KINDS = ("note", "diary", "todo", "reminder")
@@ -43,10 +44,14 @@ def outsiders(connection: Connection, sources: Iterable[int]) -> list[Outsider]:
 
 
 def outsiders_called(connection: Connection, uids: Iterable[str]) -> list[Outsider]:
-    """Return such items with one of these ids, or with a drawer with one of them."""
+    """Return such items with one of these ids, or with a drawer with one of them.
+
+    Events and artifacts of agents have no drawers; each that is marked as external counts like a note.
+    """
     rows = connection.execute(
         "WITH asked(uid) AS (SELECT unhex(value) FROM json_each(?))"
-        f" {_OUTSIDERS} AND (d.uid IN (SELECT uid FROM asked) OR item.uid IN (SELECT uid FROM asked)) ORDER BY item.id",
+        f" {_OUTSIDERS} AND (d.uid IN (SELECT uid FROM asked) OR item.uid IN (SELECT uid FROM asked))"
+        f" UNION {_EXTERNAL_EVENTS} ORDER BY 1",
         (json.dumps([*uids]),),
     )
     return [_outsider(row) for row in rows]
@@ -57,6 +62,10 @@ _OUTSIDERS = (
     " EXISTS (SELECT 1 FROM outside o WHERE o.item = item.id AND o.kind IN ('met', 'quoted')) FROM drawer d"
     " JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
     f" WHERE d.trust = 'external' AND coalesce(d.retired_why, '') <> '{REPLACED}'"
+)
+_EXTERNAL_EVENTS = (
+    "SELECT item.id, item.uid, 'note', item.trust, item.parts, 0, 0 FROM item JOIN source ON source.id = item.source"
+    f" WHERE source.kind = '{SOURCE_KIND}' AND item.trust = 'external' AND item.uid IN (SELECT uid FROM asked)"
 )
 
 

@@ -93,7 +93,7 @@ DELEGATED_TABLES = {
     "pack": "raw bytes: archive/erasure, store/packs",
     "landmark": "hashes of raw bytes: deleted with the pack (store/packs)",
     "vector": "computed from text: those without a passage are deleted (store/vector_rows)",
-    "passage": "hashes of text: computed again (index/erasure_rebuild)",
+    **dict.fromkeys(("passage", "source_heading"), "hashes of text: computed again (index/erasure_rebuild)"),
     "keyword": "text: touched drawers are indexed again, the index is merged (index/erasure_rebuild)",
     "keyword_retired": "text: as `keyword`",
     "claim": "text: claims of touched drawers are deleted, and extracted again (index/erasure_rebuild)",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+from palazzo.store import change_log, source_headings
 from palazzo.store.database import Connection
 
 
@@ -47,8 +50,11 @@ def pending_passages(connection: Connection, limit: int) -> list[tuple[int, byte
 
 
 def delete_orphans(connection: Connection) -> int:
-    """Delete the vectors of texts without a passage; return how many there were."""
-    deleted_rows = connection.execute("DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage) RETURNING 1")
+    """Delete the vectors of texts that are neither a passage nor a title; return how many there were."""
+    deleted_rows = connection.execute(
+        "DELETE FROM vector WHERE hash NOT IN (SELECT hash FROM passage)"
+        " AND hash NOT IN (SELECT hash FROM source_heading WHERE hash IS NOT NULL) RETURNING 1"
+    )
     return sum(1 for _ in deleted_rows)
 
 
@@ -74,11 +80,12 @@ def await_vectors(connection: Connection, drawers: Iterable[int]) -> None:
 
 
 def await_all(connection: Connection) -> None:
-    """Add every passage of a live drawer to the queue of pending vectors."""
+    """Add every passage of a live drawer to the queue of pending vectors, and every title."""
     connection.execute(
         "INSERT OR IGNORE INTO pending SELECT p.id FROM passage p JOIN drawer d ON d.id = p.drawer"
         " WHERE d.retired_at IS NULL"
     )
+    source_headings.await_all_vectors(connection)
 
 
 def forgo_vectors(connection: Connection, drawer: int) -> None:
@@ -91,9 +98,15 @@ def count_pending(connection: Connection) -> int:
     return int(next(connection.execute("SELECT count(*) FROM pending"))[0])
 
 
+def count_pending_vectors(connection: Connection) -> int:
+    """Return the number of passages and of titles that wait for a vector."""
+    return count_pending(connection) + source_headings.count_pending(connection)
+
+
 def any_pending(connection: Connection) -> bool:
-    """Whether any passage waits for a vector."""
-    return any(True for _ in connection.execute("SELECT 1 FROM pending LIMIT 1"))
+    """Whether any passage or title waits for a vector."""
+    is_any = any(True for _ in connection.execute("SELECT 1 FROM pending LIMIT 1"))
+    return is_any or source_headings.any_pending(connection)
 
 
 def with_vectors(connection: Connection, embedder: int, hashes: Iterable[bytes]) -> set[bytes]:
@@ -125,7 +138,7 @@ drawers, each vector costs a page of its own, and a million of them took four mi
 
 
 class VectorRow(NamedTuple):
-    """A live passage with its vector, and the fields that a search filters by."""
+    """A live passage with its vector, and the fields that a search filters by. The passage of a title is 0."""
 
     passage: int
     drawer: int
@@ -137,8 +150,13 @@ class VectorRow(NamedTuple):
 
 
 def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int] | None = None) -> Iterator[VectorRow]:
-    """Yield the vectors of live drawers, in drawer order: all, or those of `drawer_rows`, ascending."""
-    passages = _passages(connection, drawer_rows)
+    """Yield the vectors of live drawers, in drawer order: all, or those of `drawer_rows`, ascending.
+
+    A vector of a title is one of the drawer that stands for its source.
+    """
+    passages = heapq.merge(
+        _passages(connection, drawer_rows), _headings(connection, drawer_rows), key=itemgetter(_DRAWER)
+    )
     while block := list(itertools.islice(passages, _READ_TOGETHER)):
         vectors = _by_hash(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
         for passage, drawer, room, kind, created_at, digest in block:
@@ -158,6 +176,20 @@ def _passages(connection: Connection, drawer_rows: Sequence[int] | None) -> Iter
     for start in range(0, len(drawer_rows), 500):
         part = drawer_rows[start : start + 500]
         yield from connection.execute(f"{base} AND d.id IN ({','.join('?' * len(part))}) ORDER BY d.id", part)
+
+
+_DRAWER = 1
+"""The position of the drawer in a row of `_passages` and `_headings`."""
+
+
+def _headings(connection: Connection, drawer_rows: Sequence[int] | None) -> Iterator[Any]:
+    """Yield the same of titles, whose passage is 0."""
+    for drawer, digest in source_headings.heading_hashes(connection, drawer_rows):
+        rows = connection.execute(
+            "SELECT room, kind, created_at FROM drawer WHERE id = ? AND retired_at IS NULL", (drawer,)
+        )
+        for room, kind, created_at in rows:
+            yield 0, drawer, room, kind, created_at, digest
 
 
 def _by_hash(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
@@ -182,6 +214,13 @@ def drawers_of_passages(connection: Connection, passages: Sequence[int]) -> set[
         rows = connection.execute(f"SELECT drawer FROM passage WHERE id IN ({','.join('?' * len(part))})", part)
         drawer_rows.update(int(drawer) for (drawer,) in rows)
     return drawer_rows
+
+
+def report_changed(connection: Connection, drawers: Iterable[int]) -> None:
+    """Record in the change log that these drawers have other vectors: by one of their passages, if they have any."""
+    for drawer in sorted(drawers):
+        ((passage,),) = connection.execute("SELECT min(id) FROM passage WHERE drawer = ?", (drawer,))
+        change_log.append(connection, "drawer~" if passage is None else "vector+", [passage or drawer])
 
 
 def newest_passage(connection: Connection) -> int:

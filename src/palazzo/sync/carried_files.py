@@ -7,7 +7,6 @@ line and one unpacked block is held in memory.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import sys
@@ -22,6 +21,8 @@ from typing import BinaryIO, Protocol
 import zstandard
 
 from palazzo.errors import PalazzoError, SourceUnreadable
+from palazzo.store.filesystem import sync_directory
+from palazzo.store.raw_database import refuse_open
 from palazzo.sync.record_lines import LARGEST_LINE
 
 MOST_GROWTH, FREE_GROWTH = 200, 64 << 20
@@ -70,6 +71,7 @@ def _open_file(path: Path) -> Iterator[BinaryIO]:
     try:
         if stat.S_ISFIFO(path.stat().st_mode):
             raise SourceUnreadable(f"{path} is a pipe that may never be written to. Name a file.")
+        refuse_open(path)
         with path.open("rb") as file:
             yield file
     except OSError as error:
@@ -244,20 +246,6 @@ def open_output(path: Path) -> Iterator[Callable[[bytes], object]]:
         raise _unwritable(path, error) from error
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def sync_directory(path: Path) -> None:
-    """Flush the names in a directory to disk, if the system can do that."""
-    if sys.platform == "win32":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network drives know no such thing
-            raise
-    finally:
-        os.close(handle)
 
 
 @contextmanager

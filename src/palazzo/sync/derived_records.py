@@ -51,7 +51,8 @@ class End:
     """The last line.
 
     `lines` is the number of lines before it: otherwise a file truncated at a line's end would appear complete. `mac`
-    proves to the palace that wrote those lines that none of their bytes has changed (`authenticity`).
+    proves to the palace that wrote those lines that none of their bytes has changed (`authenticity`), and shows others
+    where one has changed by accident (`line_checksums`).
     """
 
     lines: Whole

@@ -173,11 +173,13 @@ def adopt(database: Database, secrets: Shared) -> bool:
     return True
 
 
-def become_another_device(database: Database, now: Micros, theirs: Mapping[int, bytes]) -> None:
+def become_another_device(
+    database: Database, now: Micros, theirs: Mapping[int, bytes], introducer: bytes | None = None
+) -> None:
     """Give a copied palace a device id of its own. `theirs` are the links (number, hash) of the other copy's chain.
 
-    Shared links remain those of the former device; links made since by this copy are linked again, as the first of the
-    new device.
+    The device `introducer`, whose key the palace has, introduces it; without one the former device does. Shared links
+    remain those of the former device; links made since by this copy are linked again, as the first of the new device.
     """
     with database.transaction() as connection:
         own, former_uid = remote_rows.links_of_own(connection), device_id(connection)
@@ -186,7 +188,12 @@ def become_another_device(database: Database, now: Micros, theirs: Mapping[int, 
             common_count += 1
         former = remote_rows.become_another(connection, os.urandom(16), now)
         device_register.become_another(
-            connection, former_uid, device_id(connection), device_name(connection), palace_id(connection), now
+            connection,
+            introducer or former_uid,
+            device_id(connection),
+            device_name(connection),
+            palace_id(connection),
+            now,
         )
         device_chain.relink(
             connection, items.hand_over_links(connection, device_chain.OWN_DEVICE, former, common_count)

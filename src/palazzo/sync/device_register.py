@@ -267,7 +267,7 @@ def trust_unsigned(connection: Connection, devices: Mapping[bytes, str]) -> None
 
 
 def become_another(connection: Connection, former: bytes, uid: bytes, name: str, palace: str, time: Micros) -> None:
-    """Give a copied palace, which was the device `former`, its own key as device `uid`, introduced by `former`."""
+    """Give a copied palace its own key as device `uid`, introduced by `former`, which it or a copy of it was."""
     former_row = device_rows.row(connection, former)
     if former_row is None:
         return

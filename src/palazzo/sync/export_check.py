@@ -2,8 +2,8 @@
 
     lines ──record_lines──> records ──> kinds in order, and every reference points to an earlier record
 
-`record_lines` checks each record by itself; this module checks what depends on all lines. It holds the ids that later
-lines may refer to, and no record.
+`record_lines` checks each record by itself; this module checks what depends on all lines, and the checksums of the
+lines at its end. It holds the ids that later lines may refer to, and no record.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from palazzo.sync import carried_files, derived_records, record_lines
 from palazzo.sync.authenticity import Proof
 from palazzo.sync.derived_records import Drawer, End
 from palazzo.sync.field_codecs import BadRecord
+from palazzo.sync.line_checksums import LineChecksums, keyed_hash
 from palazzo.sync.records.chain_records import Link
 from palazzo.sync.records.header_record import HEADER, Header
 from palazzo.sync.records.item_records import Item
@@ -74,8 +75,13 @@ def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Ver
     stamp = _stamp(path)
     state = _ExportState()
     header: Header | None = None
-    proof = Proof(key, PURPOSE)
-    for line, record in _records(path, progress, stamp[1], proof):
+    proof, checksums = Proof(key, PURPOSE), LineChecksums()
+
+    def add(text: bytes) -> None:
+        proof.add(text)
+        checksums.add(text)
+
+    for line, record in _records(path, progress, stamp[1], add):
         if isinstance(record, Header):
             if header is not None:
                 raise _bad(path, line, "is a second header: import one export at a time")
@@ -90,8 +96,13 @@ def check(path: Path, progress: Progress | None = None, key: bytes = b"") -> Ver
             _see(path, line, record, state)
     if header is None:
         raise SourceUnreadable(f"{path} is empty; it is not an export of Palazzo.")
-    _refuse_parted(path, state)
-    is_own = bool(key) and state.end is not None and proof.proves(state.end.mac)
+    end = _whole_end(path, state)
+    if place := checksums.find_damage(end.mac):
+        raise SourceUnreadable(
+            f"{path} is damaged: since it was exported, it was changed in {place}. Nothing was imported; copy it "
+            "again, or export it again at its source."
+        )
+    is_own = bool(key) and proof.proves(keyed_hash(end.mac))
     return VerifiedExport(header, state.counts, stamp, is_own)
 
 
@@ -107,7 +118,7 @@ def records(path: Path, export: VerifiedExport, progress: Progress | None = None
 
 
 def _records(
-    path: Path, progress: Progress | None, size: int, proof: Proof | None = None
+    path: Path, progress: Progress | None, size: int, add: Callable[[bytes], None] | None = None
 ) -> Iterator[tuple[int, Record | Drawer | End]]:
     for line in carried_files.lines(path):
         try:
@@ -119,8 +130,8 @@ def _records(
             if line.number == 1:
                 raise SourceUnreadable(f"{path} is not an export of Palazzo: its first line {error}.") from error
             raise _bad(path, line.number, str(error)) from error
-        if proof is not None and not isinstance(record, End):
-            proof.add(line.text)
+        if add is not None and not isinstance(record, End):
+            add(line.text)
         yield line.number, record
         if progress is not None:
             progress(line.read, size)
@@ -146,8 +157,8 @@ def _see(path: Path, line: int, record: Record | Drawer, state: _ExportState) ->
             raise _bad(path, line, f"refers to a {to} ({uid}) that no earlier line defines")
 
 
-def _refuse_parted(path: Path, state: _ExportState) -> None:
-    """Refuse a file without its end record, or with fewer lines than that record states."""
+def _whole_end(path: Path, state: _ExportState) -> End:
+    """Return the end record; refuse a file without it, or with another number of lines than it states."""
     if state.end is None:
         raise SourceUnreadable(f"{path} is truncated: a part of it is missing. Copy or export it again.")
     lines = state.counts.total() + 1
@@ -156,6 +167,7 @@ def _refuse_parted(path: Path, state: _ExportState) -> None:
             f"{path} declares {state.end.lines:,} lines before its end, but has {lines:,}. Nothing was imported; "
             "export it again at its source."
         )
+    return state.end
 
 
 def _follows(link: Link, chains: dict[str, tuple[int, bytes]]) -> bool:

@@ -402,7 +402,8 @@ class _SegmentMerger:
         for record, line in zip(read.records, read.lines, strict=True):
             if isinstance(record, Link):
                 chain = bytes.fromhex(record.device)
-                chains[chain] = max(chains.get(chain, 0), record.seq)
+                if chain != self._register.own:  # this device puts its own chain there, whoever has done so before
+                    chains[chain] = max(chains.get(chain, 0), record.seq)
             elif not isinstance(record, Item):
                 fingerprints.append(fingerprint(record, line))
         with self._database.transaction() as connection:
@@ -414,7 +415,7 @@ class _SegmentMerger:
             remote_rows.note_seen(
                 connection, self._remote.row, device, LastSegment(name.epoch, name.n, name.hash, header.clock)
             )
-            remote_rows.note_chains(connection, self._remote.row, chains)
+            remote_rows.note_chains(connection, self._remote.row, chains, by_itself=device)
             remote_rows.note_sent(connection, self._remote.row, fingerprints)
 
 

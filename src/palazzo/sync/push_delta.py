@@ -86,8 +86,9 @@ class DeltaReader:
         self._limits = push_filter.limits(connection, remote.wings)
         self._sieve = Sieve(self._limits, report.kept)
         chains = remote_rows.chains(connection, remote.row)
-        if report.anew:  # the others tell their own chains
-            chains = {device: seq for device, seq in chains.items() if device in other_devices}
+        if report.anew:  # the others' own segments stay; what this device's earlier ones held of their chains goes
+            own_chains = remote_rows.chains(connection, remote.row, by_itself=True)
+            chains = {device: seq for device, seq in own_chains.items() if device in other_devices}
         self._chains = chains
         self._sent = {} if report.anew else remote_rows.read_record_hashes(connection, remote.row)
         self._before = {} if report.anew else remote_rows.withheld(connection, remote.row)

@@ -154,7 +154,7 @@ class Series:
 
     @classmethod
     def continue_from(cls, palace: str, device: str, head: Head | None, *, is_new_epoch: bool = False) -> Self:
-        """Return the position after a device's `head`; `anew` begins the next epoch."""
+        """Return the position after a device's `head`; `is_new_epoch` begins the next epoch."""
         if head is None:
             return cls(palace, device, None)
         return cls(palace, device, None, head.epoch + 1) if is_new_epoch else cls(palace, device, head.name, head.epoch)
@@ -207,11 +207,12 @@ def read(
     palace: str,
     cipher: Cipher | None = None,
     key: bytes = b"",
+    largest: int = LARGEST,
 ) -> SegmentContent:
     """Open a segment. Raises SegmentUnreadable if it does not match its name, WrongKey if it cannot be decrypted.
 
-    With the palace's `key`, also raises SegmentUnreadable if it has no valid proof that a device of the palace wrote
-    it.
+    So is one with more than `largest` bytes of lines, and with the palace's `key` one that has no valid proof that a
+    device of the palace wrote it.
     """
     if digest(content) != name.hash:
         raise SegmentUnreadable(
@@ -226,7 +227,7 @@ def read(
             "init ADDRESS --again' there, then 'palazzo sync push'."
         )
     card = segment_frames.read_card(frames, f"Segment {name.epoch}-{name.n} of device {device[:8]}")
-    header_line, *lines = _decompress_segment(frames, name, device).removesuffix(b"\n").split(b"\n")
+    header_line, *lines = _decompress_segment(frames, name, device, largest).removesuffix(b"\n").split(b"\n")
     header = _load(header_line, Header, f"segment {name.epoch}-{name.n} of device {device[:8]}")
     if (header.device, header.epoch, header.n) != (device, name.epoch, name.n):
         raise SegmentUnreadable(
@@ -277,16 +278,16 @@ def _fill_segments(lines: Iterable[bytes], *, at_least_one: bool) -> Iterator[li
         yield batch
 
 
-def _decompress_segment(payload: bytes, name: SegmentName, device: str) -> bytes:
+def _decompress_segment(payload: bytes, name: SegmentName, device: str, largest: int) -> bytes:
     try:
         with zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(payload) as reader:
-            content = reader.read(LARGEST + 1)
+            content = reader.read(largest + 1)
     except (zstandard.ZstdError, MemoryError):
         content = b""
-    if len(content) > LARGEST:
+    if len(content) > largest:
         raise SegmentUnreadable(
             f"Segment {name.epoch}-{name.n} of device {device[:8]} is larger than any that Palazzo writes "
-            f"({LARGEST // 1024 // 1024} MiB); nothing of it was pulled."
+            f"({largest // 1024 // 1024} MiB); nothing of it was pulled."
         )
     if not content.endswith(b"\n"):
         raise SegmentUnreadable(

@@ -15,7 +15,7 @@ from palazzo.sync.records.foreign_checks import is_foreign
 from palazzo.sync.records.palace_snapshot import PalaceSnapshot, Selection, hex_id, hex_or_none
 from palazzo.sync.records.record_kind import Record, RecordKind, RecordName, Verdict
 
-_NEEDS = {"tag": ("tag",), "untag": ("tag",), "move": ("wing", "room")}
+_NEEDS = {"tag": ("tag",), "untag": ("tag",), "move": ("wing", "room"), "feedback": ("verdict",)}
 """The keys that an act's detail must have, by its type."""
 
 

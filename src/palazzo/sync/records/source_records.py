@@ -131,7 +131,8 @@ def _redact(work: Work, record: Source) -> Filed:
 
 
 def _show_title(work: Work, source: int) -> None:
-    """Cut documents and notes again, since they show the title of their source."""
+    """Cut documents and notes again, since they show the title of their source; a session is found by it."""
+    change_log.append(work.connection, "source", [source])
     rows = work.connection.execute("SELECT id FROM item WHERE source = ? AND kind IN ('document', 'note')", (source,))
     change_log.append(work.connection, "item", [int(row) for (row,) in list(rows)])
 

@@ -85,9 +85,9 @@ class Remote(Protocol):
         """Add a device's next segments and set its head to the last of them; return that head.
 
         `expected` is the head that this palace last put there for the device. Without segments, do nothing and return
-        None. `anew` removes the device's other segments in the same step: in a folder when the head has been written
-        (`tidy` finishes this after a kill), in git so that no branch leads to them any more. Others see all of it or
-        nothing. Raises DeviceCopied or RemoteRewritten if the device's head is not `expected`.
+        None. `is_new_epoch` removes the device's other segments in the same step: in a folder when the head has been
+        written (`tidy` finishes this after a kill), in git so that no branch leads to them any more. Others see all
+        of it or nothing. Raises DeviceCopied or RemoteRewritten if the device's head is not `expected`.
         """
         ...
 

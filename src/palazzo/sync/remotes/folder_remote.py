@@ -12,11 +12,11 @@ import errno
 import os
 import secrets
 import stat
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from palazzo.errors import RemoteUnusable, SegmentUnreadable
+from palazzo.store.filesystem import sync_directory
 from palazzo.sync.remotes import (
     ABOUT,
     DEVICES,
@@ -110,11 +110,11 @@ class Folder:
         head = Head.of(last, device_name)
         with self._translate_errors("written"):
             self._refuse_copied(head.device, expected)
-            _sync_directory(self._directory(head.device))
+            sync_directory(self._directory(head.device))
         ready(head)
         with self._translate_errors("written"):
             _write(self._directory(head.device), HEAD, dump_head(head))
-            _sync_directory(self._directory(head.device))
+            sync_directory(self._directory(head.device))
         if is_new_epoch:
             self.tidy(head)
         return head
@@ -238,20 +238,6 @@ def _write(directory: Path, name: str, content: bytes) -> None:
 def _make_directory(path: Path) -> None:
     for directory in (path.parent, path):
         directory.mkdir(mode=0o700, exist_ok=True)
-
-
-def _sync_directory(path: Path) -> None:
-    """Flush directory entries to disk, where the system supports it."""
-    if sys.platform == "win32":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # network drives know no such thing
-            raise
-    finally:
-        os.close(handle)
 
 
 def _leads_to(name: SegmentName, head: Head | None) -> bool:
