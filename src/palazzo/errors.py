@@ -9,6 +9,7 @@
     │   ├── PalaceMissing        nothing has been written there yet
     │   ├── PalaceGone           it existed before, and was moved or deleted
     │   ├── NotAPalace           the file is something else, or is damaged
+    │   ├── PalaceLocked         another program writes, and did not end in time
     │   └── SchemaTooNew         written by a later Palazzo
     ├── SourceUnreadable         one source could not be read; the others still are
     ├── RemoteUnusable           the files that devices share cannot be read or written now
@@ -30,6 +31,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 
 class PalazzoError(Exception):
@@ -85,9 +87,22 @@ class PalaceMissing(PalaceUnusable):
 class PalaceGone(PalaceUnusable):
     """A palace existed at that path, and was moved or deleted."""
 
+    @classmethod
+    def at(cls, palace: Path) -> PalaceGone:
+        """Return the error for the path of a palace, with what its owner can do."""
+        return cls(
+            f"The palace {palace} existed before and is missing now; no new one was created in its place: bring it "
+            "back, or 'palazzo restore' a backup; if you moved it, name it with --palace or the setting 'palace'; "
+            "'palazzo init --new' creates an empty one."
+        )
+
 
 class NotAPalace(PalaceUnusable):
     """The file is not a palace, or is too damaged to open."""
+
+
+class PalaceLocked(PalaceUnusable):
+    """Another program holds the write lock and did not release it in time."""
 
 
 class SchemaTooNew(PalaceUnusable):

@@ -57,6 +57,15 @@ def has_packages(directory: str) -> bool:
     return os.path.realpath(directory) in [os.path.realpath(place) for place in places]
 
 
+def find_packages() -> None:
+    """Make this package and its dependencies importable in an interpreter that was started without them (`-S`)."""
+    prefix = os.path.dirname(os.path.dirname(sys.executable))
+    own = ("Lib",) if sys.platform == "win32" else ("lib", f"python{sys.version_info[0]}.{sys.version_info[1]}")
+    for place in (import_root(), os.path.join(prefix, *own, "site-packages")):
+        if place not in sys.path and os.path.isdir(place):
+            sys.path.append(place)
+
+
 def config_place(environment: Mapping[str, str] = os.environ) -> str:
     """Return the path of `config_directory`."""
     home = home_place(environment)

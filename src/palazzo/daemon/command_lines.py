@@ -18,7 +18,11 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any
 
-from palazzo.faces.cli import fast_arguments, runner
+from palazzo.client.thin_command import COMMANDS
+from palazzo.errors import UsageError
+from palazzo.faces.cli import runner
+from palazzo.faces.cli.argument_parser import UnreadableLine
+from palazzo.faces.cli.argument_parser import parse as parse_arguments
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.json_output import format_json
 from palazzo.features.screen import Output
@@ -60,24 +64,30 @@ def parse(message: Mapping[str, Any]) -> CommandLine | None:
         return None
     if output.variables.get("TZ") != os.environ.get("TZ"):
         return None  # this process shows local times in its own zone
-    parsed = fast_arguments.parse_command_line(arguments)
-    if parsed is None:
+    try:
+        line = parse_arguments(arguments)
+        if not isinstance(line.command, Operation) or line.words[0] not in COMMANDS or line.reads_input:
+            return None
+        request = line.request()
+    except (UnreadableLine, UsageError):
         return None
-    operation, request, common = parsed
-    if common.debug or getattr(request, "raw", False):
+    if line.common.debug or getattr(request, "raw", False):
         return None
-    return CommandLine(dataclasses.replace(operation, run=_with_problems(operation)), request, common, output)
+    return CommandLine(_TerminalOperation.of(line.command), request, line.common, output)
 
 
-def _with_problems(operation: Operation[Any, Any]) -> Any:
-    """Return a function that runs an operation after it has told of problems in settings files, as a terminal does."""
+class _TerminalOperation(Operation[Any, Any]):
+    """An operation that first tells of problems in settings files, as on a terminal."""
 
-    def run(context: Context, request: Any) -> Any:
+    @classmethod
+    def of(cls, operation: Operation[Any, Any]) -> Operation[Any, Any]:
+        """Return the same operation with these notices."""
+        return cls(**{field.name: getattr(operation, field.name) for field in dataclasses.fields(operation)})
+
+    def run(self, context: Context, request: Any) -> Any:
         for problem in context.settings.problems_by_file:
             context.notice(problem)
-        return operation.run(context, request)
-
-    return run
+        return super().run(context, request)
 
 
 def _parse_output(description: Mapping[str, Any], passed_variables: Any) -> Output | None:

@@ -62,17 +62,16 @@ class Guest:
         elif want == "stop":
             self._say(True)
             self._service.hold(self.stream)
+            self._service.close_viewer()
             self._service.end(long_ones_too=True)
         elif self._is_newer(hello):
             self._service.give_way()
             self._say(False, reason=rpc.GIVING_WAY)
         elif want == "hook":
-            hooks = self._service.hooks
-            if not hooks.has_time_for(hello):
-                hooks.overhear(self.stream, hello, lambda: self._say(False, reason="it is starting up"))
-                return
             self._say(True)
-            hooks.serve(self.stream, hello)
+            self._service.hooks.serve(self.stream, hello)
+        elif want == "viewer":
+            self._say(True, **self._service.viewer.answer(hello))
         elif want == "mcp":
             self._is_mcp = True
             self._say(True)
@@ -90,7 +89,7 @@ class Guest:
             return "the token is invalid"
         if hello.get("palazzo") != rpc.PROTOCOL:
             return f"it uses protocol {rpc.PROTOCOL}, but the client uses {hello.get('palazzo')!r}"
-        if hello.get("want") not in ("calls", "mcp", "hook", "state", "stop"):
+        if hello.get("want") not in ("calls", "mcp", "hook", "viewer", "state", "stop"):
             return f"it does not offer {hello.get('want')!r}"
         return ""
 

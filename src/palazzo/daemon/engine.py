@@ -6,12 +6,13 @@ any content of the request or the answer.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +29,16 @@ from palazzo.operations.context import Context, Progress
 from palazzo.operations.operation import Operation
 
 _log = logging.getLogger("palazzo.service")
-_NEVER_HERE = frozenset(["watch", "service_start", "service_stop", "service_status"])
+_NEVER_HERE = frozenset(["watch", "view", "service_start", "service_stop", "service_status"])
 """Operations that a service does not run: one never ends, the others control the service itself."""
 
 _NOTE_EVERY = 2.0
 """Seconds between two notices to the embedding process that calls are arriving."""
+
+_QUIET_WITHIN, _LOOK_AGAIN = 1.5, 0.02
+"""Seconds to wait for a moment without calls before a model is loaded, and between two checks: loading takes the core
+that an answer needs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,8 @@ class Job:
     """An operation to run, and its caller's context. `on_progress` may raise Stopped when the caller no longer waits.
 
     A job that is `owed` is short, and runs to its end even if the service is told to stop. A job waits at most
-    `lock_wait` seconds for another program's lock, if that is given.
+    `lock_wait` seconds for another program's lock, and spends at most `derive_seconds` on data that is not derived yet,
+    if these are given. Without `waits_for_model`, its searches answer by keyword alone while the model is being loaded.
     """
 
     operation: Operation[Any, Any]
@@ -53,6 +60,8 @@ class Job:
     on_notice: Callable[[str], None]
     owed: bool = False
     lock_wait: float | None = None
+    waits_for_model: bool = True
+    derive_seconds: float | None = None
 
 
 class Engine:
@@ -94,6 +103,25 @@ class Engine:
             raise
         future.add_done_callback(lambda _: self._end(number))
         return future
+
+    @contextlib.contextmanager
+    def leased_context(self, variables: Mapping[str, str]) -> Iterator[Context]:
+        """Yield a context of the service itself, on a palace of the pool."""
+        with (
+            self.pool.lease() as lease,
+            Context(self.palace, self.palace.parent, variables, palace_opener=lease) as context,
+        ):
+            yield context
+
+    def warm_up(self) -> None:
+        """Load the model and the vectors of each open palace, in a moment without calls if one comes soon."""
+        deadline = time.monotonic() + _QUIET_WITHIN
+        while self.running and time.monotonic() < deadline:
+            time.sleep(_LOOK_AGAIN)
+        try:
+            self.pool.warm_up()
+        except PalazzoError as error:
+            _log.info("warming up: %s", type(error).__name__)
 
     def close(self) -> None:
         """Wait for running jobs, and close the palace."""
@@ -144,6 +172,8 @@ class Engine:
                 trust=job.trust,
                 palace_opener=lease,
                 lock_wait=job.lock_wait,
+                waits_for_model=job.waits_for_model,
+                derive_seconds=job.derive_seconds,
             ) as context,
         ):
             return idempotency.call(context, job.operation, job.request, job.key)
@@ -151,7 +181,7 @@ class Engine:
 
 def operation_called(name: object) -> Operation[Any, Any]:
     """Return the operation with that name; UsageError if it does not exist, or is not for a service."""
-    operation_names = registry.MODULES.keys() | registry.FOR_CLIENTS.keys()
+    operation_names = registry.FEATURES.keys() | registry.FOR_CLIENTS.keys()
     if not isinstance(name, str) or name not in operation_names or name in _NEVER_HERE:
         raise UsageError(f"The service has no operation {name!r}.")
     return registry.operation(name)

@@ -20,13 +20,12 @@ from palazzo.client.jsonl import Stream
 from palazzo.daemon.engine import Engine, Job
 from palazzo.daemon.pending_prompts import Prompts
 from palazzo.errors import PalaceUnusable, PalazzoError
+from palazzo.faces.hooks import hook_exchange
+from palazzo.faces.hooks.hook_faults import Faults, TooLate
 from palazzo.faces.mcp.client_calls import OperationCancelled
-from palazzo.features.diary.session_checkpoint import SessionCheckpointRequest
-from palazzo.features.hooks.hook import HookRequest, HookResult
+from palazzo.features.diary.contract import SessionCheckpointRequest
+from palazzo.features.hooks.contract import HookRequest, HookResult
 from palazzo.features.hooks.hook_answers import HANDED_OVER
-from palazzo.features.hooks.spool import CAPTURES
-from palazzo.hosts import hook_exchange
-from palazzo.hosts.hook_faults import Faults, TooLate
 from palazzo.operations import registry
 from palazzo.operations.context import Progress
 
@@ -34,8 +33,6 @@ _log = logging.getLogger("palazzo.service")
 _DEFAULT_TIMEOUT = 0.8
 """Seconds within which a hook is answered if its client does not state its time limit."""
 _TO_SPARE = 0.1
-_FALLBACK_TIME = 0.6
-"""Seconds reserved for a client that must answer without the service."""
 _CAPTURES_WITHIN = 25.0
 _USED = (
     "palazzo.features.hooks.hook_start",
@@ -77,21 +74,8 @@ class Hooks:
         self._engine, self._variables = engine, dict(variables)
         self._timers: dict[str, threading.Timer] = {}
         self._prompts = Prompts()
-        self._lock = threading.Lock()
+        self._lock, self._loading = threading.Lock(), threading.Lock()
         self._is_ending = False
-        self._is_warm = threading.Event()
-
-    def has_time_for(self, hello: Mapping[str, Any]) -> bool:
-        """Return whether a hook can be answered in time: while modules are still being loaded, most cannot.
-
-        In that case its client answers a prompt by keyword, which takes less time. Capturing hooks are started at once:
-        they are finished whether or not the client still waits.
-        """
-        if str(hello.get("event", "")) in CAPTURES:
-            return True
-        limit_ms = hello.get("within_ms")
-        timeout = limit_ms / 1_000 if isinstance(limit_ms, int) else _DEFAULT_TIMEOUT
-        return self._is_warm.wait(max(0.0, timeout - _FALLBACK_TIME))
 
     def serve(self, stream: Stream, hello: Mapping[str, Any]) -> None:
         """Read the payload, answer it, and end the connection."""
@@ -117,29 +101,25 @@ class Hooks:
         except OSError:
             faults.abandon()  # the host has gone: it shows the line the next time
             raise
+        self._load_behind()
 
-    def overhear(self, stream: Stream, hello: Mapping[str, Any], refuse: Callable[[], None]) -> None:
-        """Refuse a hook that its client must answer itself, but store the prompt that it reports.
+    def _load_behind(self) -> None:
+        """Load the model of a palace that was opened for a hook, which did not wait for it."""
+        if not self._engine.pool.is_cold or not self._loading.acquire(blocking=False):
+            return
 
-        For a session without a transcript, this prompt is the only record of the beginning of a turn.
-        """
-        payload = _payload(stream, hello)
-        refuse()
+        def load() -> None:
+            try:
+                self._engine.warm_up()
+            finally:
+                self._loading.release()
 
-        def hold(request: HookRequest, cwd: str) -> HookResult:
-            self._prompts.turns(request)
-            return HookResult()
-
-        hook_exchange.answer(str(hello.get("host", "")), str(hello.get("event", "")), payload, hold, _log.info)
+        threading.Thread(target=load, name="palazzo-model", daemon=True).start()
 
     def load(self) -> None:
         """Import the modules that the first hook of each kind would otherwise import while its host waits."""
         for module in _USED:
             importlib.import_module(module)
-
-    def is_ready(self) -> None:
-        """Answer all hooks from now on: loading is finished."""
-        self._is_warm.set()
 
     def catch_up(self) -> None:
         """Read the transcripts to which hooks left pointers without a service; if it is paused, wait for the end."""
@@ -183,7 +163,7 @@ class Hooks:
 
     def _ask(self, request: HookRequest, cwd: str, variables: Mapping[str, str], timeout: float) -> HookResult:
         host = AnswerRecipient()
-        job = replace(self._job(request, cwd, variables, host), lock_wait=timeout * _LOCK_SHARE)
+        job = replace(self._job(request, cwd, variables, host), lock_wait=timeout * _LOCK_SHARE, waits_for_model=False)
         future: Future[HookResult] = self._engine.submit(job)
         future.add_done_callback(
             lambda done: self._handle_result(done, request, variables)

@@ -14,7 +14,8 @@ from pathlib import Path
 from palazzo.daemon.engine import Engine
 from palazzo.daemon.mcp_connections import carried_out
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.faces.mcp import http_endpoint, http_socket
+from palazzo.faces.http import http_socket
+from palazzo.faces.mcp import http_endpoint
 from palazzo.faces.mcp.client_calls import Surroundings
 from palazzo.operations.context import Context
 

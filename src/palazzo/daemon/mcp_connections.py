@@ -184,6 +184,8 @@ async def carried_out(engine: Engine, call: OperationCall) -> Any:
         around.trust,
         call.on_progress,
         call.on_notice,
+        lock_wait=around.lock_wait,
+        derive_seconds=around.derive_seconds,
     )
     future: Future[Any] = engine.submit(job)
     async_future = asyncio.wrap_future(future)

@@ -68,6 +68,23 @@ class Pool:
         finally:
             self._let_go(lease.held)
 
+    @property
+    def is_cold(self) -> bool:
+        """Whether an open palace has not loaded its model yet."""
+        return any(not entry.palace.is_warm for entry in list(self._kept.values()))
+
+    def warm_up(self) -> None:
+        """Load the model and the vectors of each open palace that has not loaded them."""
+        with self._lock:
+            cold_entries = [entry for entry in self._kept.values() if not entry.palace.is_warm]
+            for entry in cold_entries:
+                entry.users += 1
+        try:
+            for entry in cold_entries:
+                entry.palace.warm_up()
+        finally:
+            self._let_go(cold_entries)
+
     def close(self) -> None:
         """Close every palace that is not in use; those in use are closed when their users are done."""
         with self._lock:
@@ -132,7 +149,12 @@ def _open(context: Context, mode: Mode, key: _Key) -> Palace:
     from palazzo.palace import Palace
 
     def open_palace(mode: Mode) -> Palace:
-        return Palace.open(key.path, mode, lambda: context.open_embedder(1), redact=key.redact, cache_mb=_CACHE_MB)
+        return Palace.open(
+            *(key.path, mode, lambda: context.open_embedder(1)),
+            redact=key.redact,
+            cache_mb=_CACHE_MB,
+            creates=context.may_create,
+        )
 
     if mode == "read" and not (key.path.exists() and os.access(key.path, os.W_OK)):
         return open_palace("read")

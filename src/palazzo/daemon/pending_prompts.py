@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from palazzo.features.hooks.hook import HookRequest
+from palazzo.features.hooks.contract import HookRequest
 
 _MOST = 200
 """Maximum number of sessions whose prompts are held; the oldest are dropped first."""

@@ -9,7 +9,7 @@
 
 A line with `arguments` in place of `operation` is a command line (`command_lines`).
 
-Requests and results are encoded by `operations/rpc_codec`. Bytes that are not such a line are answered with an error.
+Requests and results are encoded by `operations/serialisation`. Other bytes are answered with an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from palazzo.daemon.engine import Engine, Job, operation_called
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.faces.mcp.client_calls import OperationCancelled
 from palazzo.operations.context import Progress
-from palazzo.operations.rpc_codec import from_wire, to_wire
+from palazzo.operations.serialisation import from_wire, to_wire
 
 _MOST_AT_ONCE = 32
 """Maximum number of concurrent calls of one connection; further calls wait until one is done."""

@@ -32,7 +32,6 @@ from palazzo import __version__, locks
 from palazzo.client import rpc, startup
 from palazzo.client.jsonl import Stream
 from palazzo.client.rpc import Address
-from palazzo.daemon.process_memory import resident_mb
 from palazzo.daemon.service_socket import Listener, is_own_user
 from palazzo.errors import PalazzoError, ServiceUnavailable
 
@@ -42,8 +41,7 @@ if TYPE_CHECKING:
     from palazzo.daemon.connection import Guest
     from palazzo.daemon.engine import Engine
     from palazzo.daemon.mcp_connections import McpConnections
-    from palazzo.daemon.source_follower import BackgroundWatcher
-    from palazzo.daemon.sync_schedule import BackgroundSync
+    from palazzo.daemon.viewer_host import ViewerHost
 
 _LOOK_AROUND = 5.0
 """Seconds between two checks of memory, idleness and the socket."""
@@ -51,6 +49,8 @@ _AT_LEAST = 3.0
 """Minimum seconds without a client before an idle service may end: the client that started it must still connect."""
 _WARM_MCP_AFTER = 2.0
 """Seconds without a call after which the MCP SDK is imported: the import takes one second of one core."""
+_FIRST_CALL_WITHIN, _LOOK_AGAIN = 1.5, 0.02
+"""Seconds to wait for the first call to be answered before the model is loaded, and between two checks."""
 _LEAST_MB = 256
 """Memory that a fresh service may need: with a lower limit each service would end as soon as it is warm."""
 _TRIES, _PAUSE = 5, 0.05
@@ -103,7 +103,10 @@ class Service:
         self.build, self.began = rpc.build(), time.time_ns() // 1000
         self._guests: dict[int, Guest] = {}
         self._held: list[Stream] = []
-        self._guard = threading.Lock()
+        self._guard, self._mcp_lock = threading.Lock(), threading.Lock()
+        self._viewer: ViewerHost | None = None
+        self._viewer_lock = threading.Lock()
+        self._mcp: McpConnections | None = None
         self.ending = threading.Event()
         self._last_guest = time.monotonic()
         self._wake_read, self._wake_write = socket.socketpair()
@@ -132,34 +135,59 @@ class Service:
             "guests": len(self._guests) - 1,
             "running": self.engine.running,
             "calls": self.engine.done,
-            "memory_mb": resident_mb(),
-            "watching": self._following.is_watching,
+            "memory_mb": _resident_mb(),
+            "watching": self._background.is_watching,
+            "viewer_trouble": "" if self._viewer is None else self._viewer.trouble,
         }
 
     def _start(self) -> None:
         from palazzo.daemon import service_log
-        from palazzo.daemon.backup_schedule import BackingUp
+        from palazzo.daemon.background_work import BackgroundWork
         from palazzo.daemon.engine import Engine
         from palazzo.daemon.hook_requests import Hooks
-        from palazzo.daemon.mcp_connections import McpConnections
-        from palazzo.daemon.source_follower import BackgroundWatcher
-        from palazzo.daemon.sync_schedule import BackgroundSync
         from palazzo.operations.context import Context
 
         self._log: logging.Logger = service_log.begin(self._palace, self._variables)
         self._log.info("service %s (%s) begins", __version__, self.build)
         self.engine: Engine = Engine(self._palace)
-        self.mcp: McpConnections = McpConnections(self.engine)
         self.hooks: Hooks = Hooks(self.engine, self._variables)
-        self._following: BackgroundWatcher = BackgroundWatcher(self._palace, self._variables, self.engine.pool)
-        self._syncing: BackgroundSync = BackgroundSync(self._palace, self._variables, self.engine.pool)
-        self._backing_up = BackingUp(self._palace, self._variables, self.engine.pool, lambda: self.engine.last_call)
+        self._background = BackgroundWork(self._palace, self._variables, self.engine)
         settings = Context(self._palace, self._palace.parent, self._variables).settings
         self._idle_seconds = max(_AT_LEAST, 60.0 * settings.number("service_idle_minutes"))
         self._most_mb = max(_LEAST_MB, settings.number("service_memory_mb"))
         startup.came_up(self._where, self._variables)
         threading.Thread(target=self._warm_up, name="palazzo-warming", daemon=True).start()
         threading.Thread(target=self._end_former, name="palazzo-former", daemon=True).start()
+
+    @property
+    def mcp(self) -> McpConnections:
+        """The connections that carry MCP; their module is imported for the first of them."""
+        with self._mcp_lock:
+            if self._mcp is None:
+                from palazzo.daemon.mcp_connections import McpConnections
+
+                self._mcp = McpConnections(self.engine)
+            return self._mcp
+
+    @property
+    def viewer(self) -> ViewerHost:
+        """The viewer; its module is imported when a client first asks for it, or when pages were left open."""
+        with self._viewer_lock:
+            if self._viewer is None:
+                from palazzo.daemon.viewer_host import ViewerHost
+
+                self._viewer = ViewerHost(self._where, self.engine)
+            return self._viewer
+
+    def close_viewer(self) -> None:
+        """Close the viewer for good, if it is open: the next service does not open it again."""
+        if self._viewer is not None:
+            self._viewer.close()
+
+    def _reopen_viewer(self) -> None:
+        """Serve pages that a former service left open."""
+        if Path(self._where.socket).with_suffix(".viewer").exists():
+            self.viewer.reopen()
 
     def _end_former(self) -> None:
         """Stop services of earlier versions, which listen for this palace at other addresses."""
@@ -228,10 +256,12 @@ class Service:
 
     def _look_around(self) -> None:
         """End if it is no longer needed: no clients, a socket that belongs to another service, or too much memory."""
+        if self._viewer is not None:
+            self._viewer.close_if_idle()
         if not self.listener.is_there():
             self._log.info("its socket no longer exists")
             self.end()
-        elif not self._is_busy() and resident_mb() > self._most_mb:
+        elif not self._is_busy() and _resident_mb() > self._most_mb:
             self._log.info("it uses more than %d MB of memory", self._most_mb)
             self.end()
         elif not self._stays and self._is_idle():
@@ -242,7 +272,7 @@ class Service:
         return self.engine.running > 0 or self._is_embedding()
 
     def _is_idle(self) -> bool:
-        if self._guests or self._is_busy():
+        if self._guests or self._is_busy() or (self._viewer is not None and self._viewer.is_open):
             return False
         return time.monotonic() - max(self._last_guest, self.engine.last_call) >= self._idle_seconds
 
@@ -252,53 +282,44 @@ class Service:
         return locks.is_held(lock_file(self._palace))
 
     def _warm_up(self) -> None:
-        """Load what the first search needs, then the SDK, so that no client has to wait for them."""
+        """Load what later calls need, once the first one is answered; then the SDK, when there is nothing to do."""
         from palazzo.features.service.background_process import start_embedding
-        from palazzo.index.query import Query
-        from palazzo.operations.context import Context
 
+        if not self._wait_for_first_call():
+            return
         try:
-            self._enter_told()
-            with (
-                self.engine.pool.lease() as lease,
-                Context(self._palace, self._palace.parent, self._variables, palace_opener=lease) as context,
-            ):
-                self.hooks.load()
+            self._reopen_viewer()
+            with self.engine.leased_context(self._variables) as context:
                 if context.has_palace:
-                    context.reading().search(Query("what was decided"))
+                    context.reading()
+                    self.engine.warm_up()
                     start_embedding(context, insist=False)
                 else:  # the first hook of all makes one, and a prompt that comes next is not to wait for the model
                     context.open_embedder()
-            self.hooks.is_ready()
+            self.hooks.load()
             self.hooks.catch_up()
-            self._following.begin()
-            self._syncing.begin()
-            self._backing_up.begin()
-            if self.ending.wait(_WARM_MCP_AFTER):
-                return
-            self._enter_told()  # also what clients answered by themselves while this was loaded
-            while time.monotonic() - self.engine.last_call < _WARM_MCP_AFTER:
+            self._background.begin()
+            while True:
                 if self.ending.wait(_WARM_MCP_AFTER):
                     return
+                if time.monotonic() - self.engine.last_call >= _WARM_MCP_AFTER:
+                    break
             self.mcp.warm_up()
         except PalazzoError as error:
             self._log.info("warming up: %s", type(error).__name__)
         except ImportError as error:
             self._log.info("warming up: %s cannot be imported", error.name)
-        finally:
-            self.hooks.is_ready()
 
-    def _enter_told(self) -> None:
-        """Enter in the ledger what hooks showed without a service."""
-        from palazzo.features.hooks import offline_answers
-        from palazzo.operations.context import Context
+    def _wait_for_first_call(self) -> bool:
+        """Wait until the client that started this service has its answer; return whether the service goes on.
 
-        with (
-            self.engine.pool.lease() as lease,
-            Context(self._palace, self._palace.parent, self._variables, palace_opener=lease) as context,
-        ):
-            if context.has_palace:
-                offline_answers.enter(context)
+        Loading uses the core that the answer needs.
+        """
+        deadline = time.monotonic() + _FIRST_CALL_WITHIN
+        while time.monotonic() < deadline and (self.engine.running or not self.engine.done):
+            if self.ending.wait(_LOOK_AGAIN):
+                return False
+        return True
 
     # --- its end -------------------------------------------------------------------------------------------
 
@@ -315,6 +336,8 @@ class Service:
             if not self.ending.is_set():
                 self._log.info("stopping for a newer service")
             self.ending.set()
+            if self._viewer is not None:
+                self._viewer.end()  # its port, too
             self.listener.close()
         self._wake()
 
@@ -323,11 +346,12 @@ class Service:
             self._wake_write.send(b"!")
 
     def _finish(self) -> None:
-        self._following.end()
-        self._syncing.end()
-        self._backing_up.end()
+        self._background.end()
         self.hooks.finish()
-        self.mcp.finish()
+        if self._viewer is not None:
+            self._viewer.end()
+        if self._mcp is not None:
+            self._mcp.finish()
         while True:
             with self._guard:
                 peers = list(self._guests.values())
@@ -338,8 +362,18 @@ class Service:
             select.select([self._wake_read], [], [], 1.0)
             self._wake_read.recv(64)
         self.engine.close()
-        self.mcp.close()
+        if self._mcp is not None:
+            self._mcp.close()
         self._log.info("service ends")
+
+
+def _resident_mb() -> int:
+    """Return the resident memory of this process in MB; 0 if the platform does not report it easily."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") // (1024 * 1024)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from pathlib import Path
 from palazzo import locks
 from palazzo.daemon.palace_pool import Pool
 from palazzo.daemon.periodic_tasks import PeriodicWorker
-from palazzo.features.mining.source_watch import SourceWatcher, WatchEvent
+from palazzo.features.mining.contract import WatchEvent
+from palazzo.features.mining.source_watch import SourceWatcher
 from palazzo.features.mining.watch import claim_file, lock_file
 from palazzo.operations.context import Context
 

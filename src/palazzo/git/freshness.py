@@ -26,6 +26,7 @@ from typing import Literal
 from palazzo.git.git_files import repository_of
 from palazzo.git.tracked_files import CheckoutFiles, Listing
 from palazzo.model import UNKNOWN_LINE, Anchor, Freshness
+from palazzo.store.raw_database import refuse_open
 from palazzo.text.cited_lines import Finder, lines_of, says_enough, says_plenty
 
 TIMEOUT_SECONDS = 0.025
@@ -139,6 +140,7 @@ class Checkout:
             about = real.stat()
             if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
                 return "unreadable"
+            refuse_open(real)
             with real.open("rb") as file:
                 return _File(file.read(LARGEST + 1), self._key)
         except (FileNotFoundError, NotADirectoryError):

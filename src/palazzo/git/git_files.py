@@ -14,8 +14,8 @@ from pathlib import Path
 
 _LARGEST = 64 * 1024
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_ORIGIN = re.compile(r'^\s*\[remote "origin"\]\s*$(.*?)(?=^\s*\[|\Z)', re.MULTILINE | re.DOTALL)
-_URL = re.compile(r"^\s*url\s*=\s*(.+?)\s*$", re.MULTILINE)
+_ORIGIN = re.compile(r'^[^\S\n]*\[remote "origin"\][^\S\n]*$(.*?)(?=^[^\S\n]*\[|\Z)', re.MULTILINE | re.DOTALL)
+_URL = re.compile(r"^[^\S\n]*url[^\S\n]*=[^\S\n]*(\S(?:.*\S)?)[^\S\n]*$", re.MULTILINE)
 _SCP_LIKE = re.compile(r"(?:[^@/\s]+@)?([^:/\s]+):(?!//)(.+)")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^@/\s]*@)?([^/:\s]+)(?::\d+)?/(.+)", re.IGNORECASE)
 _NO_NAME = re.compile(r"\.\.|^[-/.]|[/.]$|//|/\.|\.lock$|@\{|[\\ ~^:?*\[]")

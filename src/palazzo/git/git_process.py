@@ -31,15 +31,16 @@ LARGEST = 32 * 1024 * 1024
 
 _READING = frozenset(
     [
-        *("cat-file", "diff", "diff-index", "diff-tree", "for-each-ref", "log", "ls-files", "ls-tree", "merge-base"),
-        *("patch-id", "rev-list", "rev-parse"),
+        *("blame", "cat-file", "diff", "diff-index", "diff-tree", "for-each-ref", "log", "ls-files", "ls-tree"),
+        *("merge-base", "patch-id", "rev-list", "rev-parse"),
     ]
 )
 """The git commands that are used. None of them writes, and none reads files of the working directory as long as `diff`
-compares two trees or has `--cached`, and `diff-index` has it: filters that a repository configures would run on those
-files.
+compares two trees or has `--cached`, `diff-index` has it, and `blame` names a revision: filters that a repository
+configures would run on those files.
 """
 _SHOWING_PATCHES = frozenset(["diff", "diff-index", "diff-tree", "log"])
+_CONVERTING_TEXT = _SHOWING_PATCHES | {"blame"}
 _SETTINGS = (
     ("core.fsmonitor", "false"),
     ("core.hooksPath", os.devnull),
@@ -79,7 +80,8 @@ def run(root: Path, *arguments: str, stdin: bytes = b"", timeout: float = TIMEOU
     if program is None or _exit_event.is_set():
         return None
     settings = [part for name, value in _SETTINGS for part in ("-c", f"{name}={value}")]
-    plain = ["--no-ext-diff", "--no-textconv"] if command in _SHOWING_PATCHES else []
+    plain = ["--no-ext-diff"] if command in _SHOWING_PATCHES else []
+    plain += ["--no-textconv"] if command in _CONVERTING_TEXT else []
     line = [program, *settings, "--no-pager", "--literal-pathspecs", command, *plain, *rest]
     deadline = time.monotonic() + timeout
     try:

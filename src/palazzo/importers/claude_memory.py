@@ -215,7 +215,7 @@ def _is_index(words: str, folder: Path) -> bool:
     """Return whether every line that is not a heading links to a file beside it."""
     lines = [line.strip() for line in words.splitlines() if line.strip() and not line.startswith("#")]
     targets = [line.partition("](")[2].partition(")")[0] for line in lines]
-    return bool(targets) and all(target and (folder / Path(target).name).is_file() for target in targets)
+    return bool(targets) and all(target and _is_file(folder / Path(target).name) for target in targets)
 
 
 def _project_of(folder: Path) -> str:
@@ -229,3 +229,11 @@ def _project_of(folder: Path) -> str:
         if cwd:
             return project_root(Path(cwd)).name or Path(cwd).name
     return ""
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a file has this name; no file has one that the system cannot have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

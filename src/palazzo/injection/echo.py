@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from palazzo.text.compiled_patterns import compile_pattern
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.stopwords import STOP_WORDS
 
 OVERLAP = 0.7
 """Minimum share of the prompt's words in a captured text of the same session for the text to be an echo of the
 prompt.
 """
-_WORD = compile_pattern(r"\w+")
+_WORD = make_regex(r"\w+")
 
 Words = frozenset[str]
 

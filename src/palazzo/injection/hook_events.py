@@ -54,7 +54,8 @@ class HookEvent:
     """One event of a session. Fields that the host does not report are empty.
 
     `last_message` is the agent's last message, which its transcript may not contain yet. `agent` is the id of the
-    sub-agent that the event concerns. `asked` says that the session continues because a hook requested it.
+    sub-agent that the event concerns. `is_continuation` says that the session continues because a hook requested it,
+    `takes_answer` that the host shows its agent an answer to this event.
     """
 
     host: str
@@ -70,6 +71,7 @@ class HookEvent:
     last_message: str = ""
     trigger: str = ""
     is_continuation: bool = False
+    takes_answer: bool = True
 
     @property
     def hearer(self) -> str:

@@ -10,8 +10,10 @@ remain when the asking is removed. A sentence without a topic asks for nothing, 
 
 from __future__ import annotations
 
+import re
+
 from palazzo.injection.intent_patterns import ASKS, AT_HAND, NEVER, OF_ASKING, PHRASES, WHOLE
-from palazzo.text.compiled_patterns import IGNORE_CASE, MULTILINE, compile_pattern
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.stopwords import STOP_WORDS
 
 _READ = 2_000
@@ -22,16 +24,16 @@ _FEW = 4
 """Words of a topic below which the words of a pasted error are added."""
 _LAST = 240
 """Characters at the end of each side of the previous turn that are read to find its topic."""
-_WORD = compile_pattern(r"[\w][\w./:@#+-]*[\w+#]|\w")
-_ERROR = compile_pattern(r"^\s*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", MULTILINE)
-_POINTS = compile_pattern(
+_WORD = make_regex(r"[\w][\w./:@#+-]*[\w+#]|\w")
+_ERROR = make_regex(r"^[^\S\n]*(?:[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic)\b).*$", re.MULTILINE)
+_POINTS = make_regex(
     r"^\W*(?:(?:and|but|so|ok|okay|hm+)\b,? *)*(?:(?:why|when|what|who|which|where|how)\b.*\b(?:did|had|was|were"
     r"|decided|chose|said|agreed)|(?:did|didn't|have|haven't) we (?:ever|already))\b"
     r".*\b(?:that|this|it|those|these|them)\W*$",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
 """A question whose last word refers to something said before: `that port` says what it is."""
-_SENTENCE_END = compile_pattern(r"(?<=[.?!])\s+")
+_SENTENCE_END = make_regex(r"(?<=[.?!])\s+")
 
 
 class Intent:

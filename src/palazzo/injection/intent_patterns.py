@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from palazzo.text.compiled_patterns import IGNORE_CASE, compile_pattern
+import re
+
+from palazzo.text.lazy_patterns import make_regex
 
 
 def _join_alternatives(*words: str) -> str:
@@ -57,7 +59,7 @@ _ON = r"(?:to|on|for|behind|of|about|regarding|concerning|with|in|when|against|a
 # --- what asks ---------------------------------------------------------------------------------------------
 
 ASKS = tuple(
-    compile_pattern(pattern, IGNORE_CASE)
+    make_regex(pattern, re.IGNORECASE)
     for pattern in (
         # what did we decide about …, why did we choose …, where had we put …
         rf"\b{_QUESTION}\b[^.?!]{{0,60}}?\b(?:did|had|have|do)\s+{_ABOUT_US}{_NOW_AND_THEN}\s+(?:{_SPOKE}|{_DID})\b",
@@ -140,7 +142,7 @@ ASKS = tuple(
 
 # --- what does not, although it sounds like it -------------------------------------------------------------
 
-NEVER = compile_pattern(
+NEVER = make_regex(
     r"\b(?:my name|who i am)\b|\b(?:remember|know about) me\b|\bwhat (?:did|do|shall|should) we (?:eat|drink|do now|watch|play)\b"
     r"|\b(?:eat|ate|lunch|dinner|breakfast|sun was)\b"
     r"|\bdecided nothing\b|\bnothing yet\b"
@@ -148,25 +150,25 @@ NEVER = compile_pattern(
     r"|\b(?:translate|fix the grammar|proofread|rephrase|write (?:a|an|me)|titled|generate a|user story|implement (?:a|an|session|the)|"
     r"add (?:a|an) (?:\"|'|field|docs|page|faq|checkbox)|create an? (?:adr|template))\b"
     r"|\b(?:your|best|good|right) approach\b|\byou (?:just|here)\b|\bdid you just\b|\b(?:in|from) this (?:file|comment|function|session)\b",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
-AT_HAND = compile_pattern(
+AT_HAND = make_regex(
     r"^\W*(?:please\s+|ok(?:ay)?,?\s+|now\s+)?(?:continue|resume|go on|carry on|proceed|keep going|pick up|go back|back|move)\b[^.?!]*?"
     r"(?:\b(?:next|step|steps|loop|start|beginning|top|line|previous|last|position|commit|you stopped|main branch|master)\b"
     r"\W*(?:\w+\W*){0,3}|\b(?:here|it|this|that|to work|files?)\b\W*)$",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
-WHOLE = compile_pattern(
+WHOLE = make_regex(
     r"\bwhat (?:did we (?:do|work on|get done)|have we (?:done|worked on)|was i working on|were we (?:doing|working on))\b"
     r"[^.?!]{0,25}\b(?:last|previous|yesterday|weekend|week|session|today|before)\b",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
 
 # --- the topic ---------------------------------------------------------------------------------------------
 
-PHRASES = compile_pattern(
+PHRASES = make_regex(
     r"\b(?:refresh|jog) my memory\b|\b(?:(?:check|search|look in) )?(?:your|my|the|from|in) memory\b|\blook (?:up|back|into)\b",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
 OF_ASKING = frozenset(
     """we our us i you me my your they ok okay so hey btw please quick let's lets just now again already once ever even

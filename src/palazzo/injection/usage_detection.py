@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import NamedTuple
 
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.stopwords import STOP_WORDS
 
 IN_A_ROW, MIN_TOPIC_WORDS = 8, 4
@@ -19,22 +20,23 @@ significant. Eight shared words are almost never a coincidence, unless they are 
 """
 _LONGEST_COMMAND = 2_000
 """Maximum characters of a command that are examined: a longer command contains a whole file."""
-_ENTRY = re.compile(r"- \[([0-9a-f]{12,64})\] ")
-_LINE = re.compile(r"- .* \[([0-9a-f]{4,64})\]\Z")
-_ID_PATTERN = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{12,64}(?![0-9A-Za-z])")
+_ENTRY = make_regex(r"- \[([0-9a-f]{12,64})\] ")
+_LINE = make_regex(r"- .* \[([0-9a-f]{4,64})\]\Z")
+_ID_PATTERN = make_regex(r"(?<![0-9A-Za-z])[0-9a-f]{12,64}(?![0-9A-Za-z])")
 """An id, or a prefix long enough not to match by accident: the usual seven digits of a commit are not."""
-_OUR_TOOL = re.compile(r"(?:^|_)(?:read|show|search|get|recall|fetch)(?:_|$)", re.IGNORECASE)
-_OUR_COMMAND = re.compile(r"\bpalazzo\b[^\n;|&]*\b(?:show|read|search)\b")
-_WORD = re.compile(r"\w+")
-_PATH_FIELD = re.compile(
-    r"^\s*(?:file_?path|absolute_path|path|filename|notebook_path|target_file)\s*[:=]\s*['\"]?([^'\"\n]+?)['\"]?\s*$",
+_OUR_TOOL = make_regex(r"(?:^|_)(?:read|show|search|get|recall|fetch)(?:_|$)", re.IGNORECASE)
+_OUR_COMMAND = make_regex(r"\bpalazzo\b[^\n;|&]*\b(?:show|read|search)\b")
+_WORD = make_regex(r"\w+")
+_PATH_FIELD = make_regex(
+    r"^[ \t]*(?:file_?path|absolute_path|path|filename|notebook_path|target_file)\s*[:=]\s*"
+    r"['\"]?([^'\"\n]*[^\s'\"])['\"]?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_PATCH_HEADER = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
-_COMMAND = re.compile(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
-_ARGUMENT = re.compile(r"[^\s'\"`|;&<>()=,:$*?\[\]{}]+")
-_FILE = re.compile(r"/|\w\.\w{1,8}\Z")
-_SEARCHES = re.compile(r"^(?:grep|glob|ls|list\w*|find|search\w*|agent|task|todo\w*|web\w*|mcp__\w+)$", re.IGNORECASE)
+_PATCH_HEADER = make_regex(r"^\*\*\* (?:Add|Update|Delete) File: (.*\S)", re.MULTILINE)
+_COMMAND = make_regex(r"^(?:command|cmd|script)\s*[:=]\s*", re.MULTILINE)
+_ARGUMENT = make_regex(r"[^\s'\"`|;&<>()=,:$*?\[\]{}]+")
+_FILE = make_regex(r"/|\w\.\w{1,8}\Z")
+_SEARCHES = make_regex(r"^(?:grep|glob|ls|list\w*|find|search\w*|agent|task|todo\w*|web\w*|mcp__\w+)$", re.IGNORECASE)
 _COMMON_FILES_TEXT = """
 readme.md changelog.md contributing.md claude.md agents.md license makefile dockerfile package.json tsconfig.json
 package-lock.json pyproject.toml setup.py setup.cfg requirements.txt conftest.py cargo.toml go.mod go.sum gemfile

@@ -138,7 +138,7 @@ def _digest(
     connection: Connection, request: WakeUpContext, wing: str, copy_times: frozenset[Micros]
 ) -> Iterator[WakeUpEntry]:
     """Return what sessions left open and decided, in their own words."""
-    every = [*digest_rows.open_lines(connection, wing, LINES), *digest_rows.decisions(connection, wing, LINES)]
+    every = [*digest_rows.open_lines(connection, wing, LINES), *digest_rows.decisions(connection, [wing], LINES)]
     lines = [line for line in every if not line.is_untrusted]
     if request.session and not request.has_forgotten:
         session = _own_session(request)

@@ -8,6 +8,7 @@ from palazzo.knowledge import statement_values
 from palazzo.knowledge.clauses import DISTINCTIVE_WORDS, GENERIC_WORDS, PLACES, bag, one_matter
 from palazzo.knowledge.compared_text import ComparedText
 from palazzo.knowledge.rules.claim import Claim
+from palazzo.text.lazy_patterns import make_regex
 
 TIMES = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday"
@@ -54,7 +55,7 @@ def are_one_matter(earlier: ComparedText, later: ComparedText, earlier_claim: Cl
     )
 
 
-_RATE = re.compile(
+_RATE = make_regex(
     r"\b(?:per|an?|each|every) (?:day|week|month|hour|minute|second|year|user|tenant|request|host|node|file)s?\b",
     re.IGNORECASE,
 )
@@ -114,7 +115,7 @@ def _extract_tail(claim: Claim) -> str:
     return _BEHIND_ENDS.split(_around(claim)[1])[0]
 
 
-_BEHIND_ENDS = re.compile(
+_BEHIND_ENDS = make_regex(
     r"[,;:(—–]\s|\.(?:\s|$)|\s(?:since|because|as|so|until|after|before|and|but|any longer|any ?more)\b"
 )
 
@@ -126,10 +127,10 @@ def _around(claim: Claim) -> tuple[str, str]:
     return (claim.sentence[: match.start()], claim.sentence[match.end() :]) if match else (claim.sentence, "")
 
 
-_RESTRICTION = re.compile(
+_RESTRICTION = make_regex(
     r"\b(?:for|in|on|inside|within|during)\s(?!(?:all|every\w*|any|everybody|both|the whole|us|now|good|\w+ reasons?)\b)((?:\w[\w/.-]*\s?){1,4})"
 )
-_CONDITION = re.compile(r"\W*(?:\w+\s){0,2}(?:when|whenever|unless|except|only)\b", re.IGNORECASE)
+_CONDITION = make_regex(r"\W*(?:\w+\s){0,2}(?:when|whenever|unless|except|only)\b", re.IGNORECASE)
 
 
 def _set_apart(earlier: ComparedText, later: Claim) -> bool:
@@ -142,22 +143,22 @@ def _set_apart(earlier: ComparedText, later: Claim) -> bool:
     return scope is not None and bool(bag(scope[1]) - GENERIC_WORDS - TIMES - earlier.words)
 
 
-_STOP = re.compile(r"[,;]\s")
-_SCOPE_PREFIX = re.compile(
+_STOP = make_regex(r"[,;]\s")
+_SCOPE_PREFIX = make_regex(
     r"(?:for|in|on|inside|within|during|under)\s(?!(?:all|every\w*|any|both|the whole|the sake|the end|us|now|short|fact|addition)\b)"
     r"((?:the |our |your |a )?[\w/.*`-]+)",
     re.IGNORECASE,
 )
 _UNIT_WORDS = frozenset("second ms min mb kb gb port version minute hour url path dir value".split())
 _WE = frozenset("project repository repo monorepo app application service server config setting whole".split())
-_MEASUREMENT_KEY = re.compile(
+_MEASUREMENT_KEY = make_regex(
     r"(?:^|[\W_])(?:id|pid|count|total|time|date|duration|elapsed|tokens?|exit|code|hash|sha\d*|uuid|length|bytes|offset|line"
     r"|lines|lineno|column|index|timestamp|created|updated|modified|at|seq|cost|usage|score|percent|progress|passed|failed"
     r"|rows?|items|results?|start|end|step|epoch|loss|size)$",
     re.IGNORECASE,
 )
 """Keys whose values are measured or counted again each time."""
-_DISTINCTIVE_LINE = re.compile(r"^(?!\[).{6,}[^{:\[]$")
+_DISTINCTIVE_LINE = make_regex(r"^(?!\[).{6,}[^{:\[]$")
 
 
 def _one_file(earlier: ComparedText, later: ComparedText, earlier_claim: Claim, later_claim: Claim) -> bool:
@@ -202,14 +203,14 @@ def _identity(claim: Claim) -> frozenset[str]:
     )
 
 
-_IDENTITY = re.compile(
+_IDENTITY = make_regex(
     r"""(?<![\w.-])["']?(name|service|app|host|hostname|project|tenant|env|environment|namespace|role)["']?\s*[:=]\s*["']?[\w./@-]+"""
 )
 _COMMON_SECTIONS = frozenset(
     "spec metadata services service server resources env data config settings containers limits requests http default properties".split()
 )
 """Sections that occur in many files."""
-_FILE = re.compile(r"[\w./-]*\.[\w.-]*\w|[\w-]+/[\w./-]+")
+_FILE = make_regex(r"(?<![\w./-])[\w./-]*\.[\w.-]*\w|(?<![\w-])[\w-]+/[\w./-]+")
 
 
 def _names_file(sentence: str, context_lines: frozenset[str]) -> bool:

@@ -9,52 +9,53 @@ import re
 
 from palazzo.knowledge.clauses import EMPTY, Clause, bag, cut
 from palazzo.knowledge.statement_values import STATE, Value
+from palazzo.text.lazy_patterns import make_regex
 
 _Q = r"[`'\"“(]?"
 _PATH = (
     r"(?:[a-z][a-z0-9+]*://[^\s`'\",;)]+|[A-Za-z]:\\[^\s`'\",;]+|%\w+%[\\/][^\s`'\",;]*|~?/[\w.@*%+<>{}/-]*[\w*/]"
     r"|\.{1,2}/[\w.@*/-]+|(?:[\w.@*-]+/)+[\w.@*-]*|[\w-]+\.(?:toml|ya?ml|json|ini|cfg|conf|env|lock|sql|md|db|sqlite))"
 )
-_BEFORE_PATH = re.compile(
+_BEFORE_PATH = make_regex(
     rf"^(?:now |still |always |also )?(?:(?:stored|kept|located|found|written|placed|reachable|served|published|hosted"
     rf"|read|available|logged|loaded)\s+)?(?:(?:in|at|under|to|from|below|on|into)\s+)?(?:the (?:bucket|file|directory"
     rf"|folder|path|url|socket) )?{_Q}({_PATH})"
 )
-_BUCKET = re.compile(
+_BUCKET = make_regex(
     r"^(?:(?:stored|kept|held)\s)?(?:in|under) the (?:bucket|table|queue|topic|branch|volume) `([^`]+)`"
 )
-_NAMED_PATH = re.compile(rf"\b(?:at|in|from|under|to|url|address:)\s+{_Q}({_PATH})", re.IGNORECASE)
-_PORT = re.compile(r"\b(?:port|puerto|porta|porto)\s+(\d{2,5})\b", re.IGNORECASE)
-_BARE_PORT = re.compile(
+_NAMED_PATH = make_regex(rf"\b(?:at|in|from|under|to|url|address:)\s+{_Q}({_PATH})", re.IGNORECASE)
+_PORT = make_regex(r"\b(?:port|puerto|porta|porto)\s+(\d{2,5})\b", re.IGNORECASE)
+_BARE_PORT = make_regex(
     r"\bon\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b(?![.:%/-]\d)|^(?:to|at)\s+:(\d{2,5})\b|^`?:(\d{2,5})\b"
 )
-_HOST_PORT = re.compile(
+_HOST_PORT = make_regex(
     r"(?<![\w/])(?:[a-z]{1,20}://)?(?:(?=[\w-]{0,63}[A-Za-z])[\w.-]{1,253}+|\d{1,3}(?:\.\d{1,3}){3}):(\d{2,5})\b"
 )
-_STATE = re.compile(
+_STATE = make_regex(
     "^(?:now |currently |still |always |again |back |finally |completely |permanently |globally |turned |switched "
     f"|set to |marked |jetzt |wieder |seit \\w+ |ab sofort |`)*({STATE})",
     re.IGNORECASE,
 )
-_VERSION = re.compile(
+_VERSION = make_regex(
     r"(?:([\w+#./-]*[A-Za-z][\w+#./-]*)[`*]?\s+(?:is\s+|at\s+|on\s+)?(?:version\s+)?)?[`]?"
     r"((?:[<>=~^]+\s?v?\d+(?:\.\d+)*(?:,\s?[<>=~^]+\s?v?\d[\d.]*)?)|v?\d+\.\d+(?:\.\d+)*[\w.+-]*)"
     r"(?=[`\s,;.)]|$)(?!\s?(?:%|s\b|ms\b|[KMGT]i?B\b|seconds|minutes|hours|x\b|€|\$|million|points?))"
 )
-_PRODUCT_VERSION = re.compile(
+_PRODUCT_VERSION = make_regex(
     r"\b([A-Z][A-Za-z+#.]*[A-Za-z+#]|protocol|go|python|node|java|php|ruby)\s+v?(\d{1,3})\b(?![.,:/%-]?\d|\s?%)"
 )
-_QUANTITY = re.compile(
+_QUANTITY = make_regex(
     r"^(?:(?:now|at most|at least|up to|limited to|set to|due after|due in|about|(?:a|an|the)?\s?[\w -]{2,40}? of|after"
     r"|exactly|no more than|raised to|every)\s+)*`?([$€£]?\d[\d,.]*(?:e-?\d+)?|(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)\b)[\s-]?((?:%|€|\$|°)?\s?"
     r"(?:[A-Za-zµ]+(?:\s+(?:per|an?|each)\s+[A-Za-z]+)?)?)(?=[`\s,;.)!]|$)"
 )
-_TIME = re.compile(
+_TIME = make_regex(
     r"(?<![\w:])((?:[01]?\d|2[0-3]):[0-5]\d)(?![\d:-])(?:\s+((?:UTC|GMT|CES?T|EST|PST|in)\b(?:\s[A-Z]\w+)?))?"
 )
-_REGION = re.compile(r"\b((?:eu|us|ap|sa|ca|me|af|europe|asia)-[a-z]+\d?-?\d?[a-z]?)\b")
+_REGION = make_regex(r"\b((?:eu|us|ap|sa|ca|me|af|europe|asia)-[a-z]+\d?-?\d?[a-z]?)\b")
 _BIG = frozenset("JDK JRE PHP CUDA MSVC GCC TLS R IE".split())
-_NAME = re.compile(
+_NAME = make_regex(
     r"^(?:now |called |named |still )*([`\"']?[A-Z@][\w.+#@/-]*(?:\s[A-Z0-9][\w.+#-]*){0,2}|`[^`\s]{1,40}`|[\w.+-]+)(?=[`\s;.)\"']|,\snot\b|$)"
 )
 _ONE_OF = frozenset(
@@ -120,8 +121,8 @@ def _path_within(text: str) -> Value | None:
     return Value("path", match[1].rstrip(".,")) if match else None
 
 
-_ANY_NUMBER = re.compile(r"(?<![\w.-])\d[\d.,]*")
-_AMOUNT = re.compile(
+_ANY_NUMBER = make_regex(r"(?<![\w.-])\d[\d.,]*")
+_AMOUNT = make_regex(
     r"(?<![\w./:-])([$€£]?\d[\d,.]{0,40}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety)\b)[\s-]?((?:%|€|[KMGT]i?B?\b|ms\b|s\b|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?"
     r"|years?|characters|chars|bytes|retries|attempts|threads|workers|replicas|connections|requests|users|seats|items|approvals?|reviewers?|reviews?|copies|shards|partitions|nodes|GB|MB|KB|TB|px|columns|decimals|digits|passes|rounds|tokens|dimensions|cores|points)"
     r"(?:\s(?:per|an?|each)\s\w+)?)"
@@ -145,7 +146,7 @@ def _quality(clause: Clause, rest: str) -> Value | None:
     return Value("boolean", match[1]) if match and _ENDS.match(rest, match.end()) else None
 
 
-_QUALITY = re.compile(
+_QUALITY = make_regex(
     r"^(?:now |currently |still |always )*((?:not |no longer )?(?:[a-z]+-)?(?:[a-z]{2,}(?:ed|able|ible)|public|private|open"
     r"|closed|secure|manual|automatic|synchronous|asynchronous|read-only|writable|opt-in|opt-out|strict|lenient|mutable"
     r"|immutable|case-sensitive|case-insensitive|blocking|non-blocking|frozen|hidden|visible|free|mandatory))\b",
@@ -153,7 +154,7 @@ _QUALITY = re.compile(
 )
 
 
-_ENDS = re.compile(
+_ENDS = make_regex(
     r"`?(?:$|[,.;!)]|\s(?:for|in|everywhere|again|by default|as|since|until|across|now|at|on|there|within|here|anymore|any more|and|to|because|so|but|per|under|with|last|yesterday|today|this|these|seit|für|ab|depuis|pour)\b)"
 )
 """Text that may follow a state, so that `on` is not a state in `on port 80`."""
@@ -184,7 +185,7 @@ def is_figure(clause: Clause) -> bool:
     return any(pattern.match(rest) for pattern in (_QUANTITY, _AT_TIME)) or _REGION.search(rest) is not None
 
 
-_AT_TIME = re.compile(r"^(?:(?:now|at|from)\s+)*\d{1,2}:\d{2}")
+_AT_TIME = make_regex(r"^(?:(?:now|at|from)\s+)*\d{1,2}:\d{2}")
 
 
 def is_region(text: str) -> bool:
@@ -224,8 +225,8 @@ def _read_version(clause: Clause, rest: str) -> Value | None:
     return Value("version", whole[2], whole[1]) if whole and not (whole[1].isupper() and whole[1] not in _BIG) else None
 
 
-_DIGIT_CUE = re.compile(r"\d")
-_VERSION_CUE = re.compile(r"[<>=~^]\s?v?\d|\d\.\d")
+_DIGIT_CUE = make_regex(r"\d")
+_VERSION_CUE = make_regex(r"[<>=~^]\s?v?\d|\d\.\d")
 """A quick pre-check: the pattern is slow."""
 _LINKS = frozenset("is are at on to of with and or from in by for version v the than least now still".split())
 
@@ -288,7 +289,7 @@ _SCALES = {
     for word in words.split()
 }
 """Words that name one member of a set: one encoding, one day of the week."""
-_ONE_WORD = re.compile(r"[A-Za-z][\w.+-]*\w")
+_ONE_WORD = make_regex(r"[A-Za-z][\w.+-]*\w")
 
 
 def _one_of(clause: Clause, rest: str) -> Value | None:

@@ -14,29 +14,30 @@ from dataclasses import dataclass
 
 from palazzo.knowledge.statement_values import Value
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
-_VERB = re.compile(
+_VERB = make_regex(
     r"(?<![\w-])(?:(?:has|have) been|(?:was|were|got)(?=\s(?:now\s)?(?:turned|switched|set|made|enabled|disabled|activated)\b)"
     r"|utilisons|utilise|nutzen|verwenden|usamos|usiamo|ist|sind|est|sont|läuft|laufen|écoute|escucha|liegt|is|are|stays?|remains?|has|have|gets?|uses?|runs?|lives?|listens?|binds?|speaks?|ships?|serves?|opens?"
     r"|builds?|needs?|uses|accepts|resides?|retries|retains?|lasts?|pays|holds?|contains?|includes?|begins?|provides?|handles?|owns|maintains?|weighs?|rotates|happens?|exposes|publishes|stores|sends|puts|renders|depends?|requires?|supports?|costs?|says?|reads?|wraps?|hashes|comes?|goes|go|keeps?|sits?|expires?"
     r"|trains?|connects?|points?|writes|defaults?|takes|allows?|land|lands|deliver|delivers|works?|talks?)(?![\w-])"
     r"|['’](?:s|re)\b(?=\s+(?:stuck|on|at|in|stored|kept|now|called|set)\b)"
 )
-_HARD = re.compile(
+_HARD = make_regex(
     r"[;—–]\s|:\s|\s-\s|,\s(?:and|but|so|then|which|where|because|since|hence|therefore)\s|\(|\)|\bthat\s"
 )
-_TAIL = re.compile(
+_TAIL = make_regex(
     r",\s|[;(—–]|\s-\s|:\s(?!https?://|`)|\.$"
     r"|\s(?:since|until|because|as of|from (?:now|this|today|next)|so that|so|while|when|which|where|and|but|if"
     r"|these days|instead|rather|by now|except|unless|overridable|(?:after|before)(?=\s[^\d`/~])|to(?=\s(?!the\b)[a-z]+(?:\s|$)))\s"
 )
-_TAIL_CUE = re.compile(r"\s(?:from|with)\s")
+_TAIL_CUE = make_regex(r"\s(?:from|with)\s")
 """Text after one of these words, behind a value, describes the value."""
-_WORD = re.compile(r"[\w%@~$<>][\w./%@:+#*~$'’-]{0,300}[\w%/+#>]|\w")
+_WORD = make_regex(r"[\w%@~$<>][\w./%@:+#*~$'’-]{0,300}[\w%/+#>]|\w")
 """Bounded: otherwise a long line of `~` would be read to its end from each of them."""
-_SCOPE = re.compile(r"(?:on|in|for|at|across|within|under|during|per)\b", re.IGNORECASE)
-_PRONOUN = re.compile(r"^(?:it|they|this|that|there|these|those)$", re.IGNORECASE)
-_LABEL = re.compile(r"^([^:.!?|]{2,60}?)\s*:\s+(\S.*)$")
+_SCOPE = make_regex(r"(?:on|in|for|at|across|within|under|during|per)\b", re.IGNORECASE)
+_PRONOUN = make_regex(r"^(?:it|they|this|that|there|these|those)$", re.IGNORECASE)
+_LABEL = make_regex(r"^([^:.!?|]{2,60}?)\s*:\s+(\S.*)$")
 
 EMPTY = frozenset(
     """turned switched marked built written made pinned locked stuck moved upgraded bumped compiled shipped deployed hosted configured declared
@@ -128,8 +129,8 @@ def clauses(statement: Statement) -> Iterator[Clause]:
         begin = verb.end()
 
 
-_ASIDES = re.compile(r"\*\*|\b(?:that |which )?(?:you|we|they) (?:need|have|want|are supposed) to \w+\b", re.IGNORECASE)
-_TALK = re.compile(
+_ASIDES = make_regex(r"\*\*|\b(?:that |which )?(?:you|we|they) (?:need|have|want|are supposed) to \w+\b", re.IGNORECASE)
+_TALK = make_regex(
     r"(?:i|we|you|because|since|note|notes|done|ok|okay|so|confirmed|verified|reminder|heads-up|fyi|new|after|before|\w+ed"
     r"|breaking|changed?|fix|feat|docs|chore|summary|background|update|to be clear|in short|one thing|thanks|please)\b",
     re.IGNORECASE,
@@ -138,7 +139,7 @@ _TALK = re.compile(
 
 
 _LONGEST_SUBJECT = 90
-_NOUN = re.compile(
+_NOUN = make_regex(
     r"\s(?:is|are|was|were|has|have|stays?|remains?|gets?)\b|\sthe\b.{2,60}\s(?:is|are)\s(?!called|named)"
 )
 """Words after a noun that looks like a verb: `reads are allowed`, `by default the index is`."""
@@ -151,7 +152,7 @@ def bag(text: str) -> frozenset[str]:
     return frozenset(_stem(word) for word in tokens if word and word not in EMPTY)
 
 
-_POSSESSIVE = re.compile(r"['’]s?$")
+_POSSESSIVE = make_regex(r"['’]s?$")
 
 
 def one_matter(
@@ -203,7 +204,7 @@ def cut(text: str) -> str:
     return text[: end.start()] if end else text
 
 
-_DETERMINER = re.compile(
+_DETERMINER = make_regex(
     r"^(?:(?:ok|okay|btw|fyi|note|and|but|so|also|now|today|reminder|heads-up|the|a|an|our|my|your|its|this|that)[,:]?\s+)+",
     re.IGNORECASE,
 )

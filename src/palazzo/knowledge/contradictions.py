@@ -19,6 +19,7 @@ from palazzo.knowledge.modality import asserts, is_partial, is_withdrawn
 from palazzo.knowledge.rules.claim import Claim
 from palazzo.knowledge.rules.noun_phrases import GENERIC
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
 ConflictKind = Literal["version", "port", "path", "boolean", "value", "switch", "instead", "ended"]
 _VALUE_KINDS: dict[str, ConflictKind] = {
@@ -39,12 +40,19 @@ class Contradiction:
     later: tuple[int, int]
 
 
-def contradictions(earlier: ComparedText, later: ComparedText) -> Iterator[Contradiction]:
-    """Yield what the later text retracts of the earlier one, each matter once."""
+def contradictions(earlier: ComparedText, later: ComparedText, switches_only: bool = False) -> Iterator[Contradiction]:
+    """Yield what the later text retracts of the earlier one, each matter once.
+
+    With `switches_only`, only a statement that somebody switched from one thing to another does: no other value, no
+    `instead of`, which pages say of what always holds. And only what people say of their own project: a page says of
+    what it describes, and of its examples, that they change.
+    """
     if is_withdrawn(later.text):
         return
     reported_keys: set[tuple[int, int] | str] = set()
     for claim in sorted(later.claims, key=lambda one: (one.kind == "ended", one.kind not in _CHANGES)):
+        if switches_only and (claim.kind != "switch" or not _OF_THEIR_OWN.search(claim.sentence)):
+            continue
         contradiction = (
             _changed(earlier, later, claim) if claim.kind in _CHANGES else _find_new_value(earlier, later, claim)
         )
@@ -53,6 +61,14 @@ def contradictions(earlier: ComparedText, later: ComparedText) -> Iterator[Contr
         ):
             reported_keys |= {contradiction.later, statement_values.plain(contradiction.old)}
             yield contradiction
+
+
+_OF_THEIR_OWN = make_regex(
+    r"\b(?:we|our|(?-i:I)(?![./])|wir|unser\w*|nous|notre|nuestr[oa]s?|pasamos|migramos|cambiamos|hemos|noi|abbiamo|nostr[oa]|mudamos|nós|noss[oa]"
+    r"|migration|transition|change-?over|cut-?over)\b",
+    re.IGNORECASE,
+)
+"""Words with which people say what they themselves switched."""
 
 
 # --- what changed ------------------------------------------------------------------------------------------
@@ -83,9 +99,9 @@ def _kind(claim: Claim) -> ConflictKind:
 
 
 _KINDS: tuple[tuple[ConflictKind, re.Pattern[str]], ...] = (
-    ("path", re.compile(r"^[~.]?/\w|://|\w/\w+/")),
-    ("version", re.compile(r"^[`v<>=~^]*\d+(?:\.\d+)+|\s\d+(?:\.\d+)*$")),
-    ("value", re.compile(r"^[`$€£]?\d")),
+    ("path", make_regex(r"^[~.]?/\w|://|\w/\w+/")),
+    ("version", make_regex(r"^[`v<>=~^]*\d+(?:\.\d+)+|\s\d+(?:\.\d+)*$")),
+    ("value", make_regex(r"^[`$€£]?\d")),
 )
 
 
@@ -97,7 +113,7 @@ def _stays(later: ComparedText, claim: Claim, old: frozenset[str]) -> bool:
     )
 
 
-_GOES_ON = re.compile(
+_GOES_ON = make_regex(
     r"\b(?:stays?|still|remains?|continues?|as before|as ever|unchanged|back to|went back|rolled back|reverted"
     r"|other\w* (?:\w+ )?(?:do|use))\b",
     re.IGNORECASE,
@@ -175,11 +191,11 @@ def _concerns_other_place(claim: Claim, earlier: ComparedText) -> bool:
     return place is not None and bool(bag(place[1]) - GENERIC_WORDS - TIMES) and not bag(place[1]) & earlier.words
 
 
-_FIGURE = re.compile(r"[`v<>=~^$€]?\d")
-_FOR = re.compile(
+_FIGURE = make_regex(r"[`v<>=~^$€]?\d")
+_FOR = make_regex(
     r"\bfor (?!(?:now|us|good|all|everybody|everyone|everything|nobody|example|months|years|weeks|days|a while)\b)((?:the |our |all )?[\w./-]+(?: [\w./-]+)?)"
 )
-_PARTICULAR = re.compile(r"[a-z][A-Z]|\d|\w[_/.-]\w")
+_PARTICULAR = make_regex(r"[a-z][A-Z]|\d|\w[_/.-]\w")
 """Parts that make a name specific to one thing: `date-picker.js`, `worker-3`."""
 
 
@@ -213,7 +229,7 @@ def _subject(earlier_claim: Claim, later_claim: Claim) -> str:
     return max((earlier_claim.subject, later_claim.subject), key=len)
 
 
-_FURTHER = re.compile(
+_FURTHER = make_regex(
     r"\b(?:also|additionally|in addition|as well|another|a (?:second|third|further)|besides|plus|zusätzlich|auch|aussi|también|anche"
     r"|também)\b",
     re.IGNORECASE,

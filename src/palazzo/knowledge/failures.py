@@ -18,6 +18,7 @@ from palazzo.index.digest_work import Place
 from palazzo.model import Part
 from palazzo.sessions.call_targets import Aim, Step, Target, covers, is_edit, may_cover, steps, tool_target
 from palazzo.sessions.digest_turns import SessionMessage
+from palazzo.text.lazy_patterns import make_regex
 
 LINES = 3
 """Maximum number of lines of an error that are quoted."""
@@ -59,10 +60,10 @@ class Failure(NamedTuple):
 
 # --- signatures --------------------------------------------------------------------------------------------
 
-_COLOURS = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-_PATHS = re.compile(r"(?:\b[A-Za-z]:)?[\w.@~+-]*(?:[/\\][\w.@~+-]+)+[/\\]?|\b[\w-]+\.[A-Za-z]\w{0,4}(?=:\d)")
-_HEX = re.compile(r"\b0x[\da-fA-F]+\b|\b(?=[a-f-]*\d)[\da-f]{7,}(?:-[\da-f]{4,})*\b", re.IGNORECASE)
-_NUMBERS = re.compile(r"\d+(?:[.,:_]\d+)*")
+_COLOURS = make_regex(r"\x1b\[[\d;]*[A-Za-z]")
+_PATHS = make_regex(r"(?:\b[A-Za-z]:)?[\w.@~+-]*(?:[/\\][\w.@~+-]+)+[/\\]?|\b[\w-]+\.[A-Za-z]\w{0,4}(?=:\d)")
+_HEX = make_regex(r"\b0x[\da-fA-F]+\b|\b(?=[a-f-]*\d)[\da-f]{7,}(?:-[\da-f]{4,})*\b", re.IGNORECASE)
+_NUMBERS = make_regex(r"\d+(?:[.,:_]\d+)*")
 _TELLING_LETTERS = 8
 """Minimum letters that must remain of an error for it to be recognized: `Error: 3` matches every error."""
 
@@ -99,10 +100,10 @@ def error_in(tool: str, command: str, text: str, start: int, end: int, failed: b
     return lines
 
 
-_BY_A_PERSON = re.compile(
+_BY_A_PERSON = make_regex(
     r"user (?:doesn't want|rejected|declined|denied)|Request interrupted|tool use was rejected", re.I
 )
-_ERROR_LINE = re.compile(r"\s*(?:<tool_use_error>)?\s*(?P<line>[^\n<]{1,300})")
+_ERROR_LINE = make_regex(r"\s*+(?:<tool_use_error>\s*+)?(?P<line>[^\n<]{1,300})")
 
 
 def _refused_edit(result: str, at: int) -> list[Place]:

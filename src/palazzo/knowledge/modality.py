@@ -10,10 +10,11 @@ import re
 from dataclasses import replace
 
 from palazzo.knowledge.statements import COMMIT, Statement
+from palazzo.text.lazy_patterns import make_regex
 
 
 def _table(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+    return make_regex("|".join(alternatives), re.IGNORECASE)
 
 
 _ASKS = _table(
@@ -98,7 +99,7 @@ def asserts(statement: Statement, begin: int = 0, end: int | None = None, cue: s
     )
 
 
-_CONVENTIONAL = re.compile(r"(?:feat|build|ci|chore|refactor|perf|deps)(?:\([\w /.-]+\))?!?:\s+", re.IGNORECASE)
+_CONVENTIONAL = make_regex(r"(?:feat|build|ci|chore|refactor|perf|deps)(?:\([\w /.-]+\))?!?:\s+", re.IGNORECASE)
 _ORDERS = dict(
     pair.split(":")
     for pair in (
@@ -123,8 +124,8 @@ def spelled_out(statement: Statement) -> Statement:
 
 
 _SHORT = (
-    (re.compile(r"\b(is|are)n['’]t\b", re.IGNORECASE), r"\1 not"),
-    (re.compile(r"\b(we|i|they|you)['’]ve\b", re.IGNORECASE), r"\1 have"),
+    (make_regex(r"\b(is|are)n['’]t\b", re.IGNORECASE), r"\1 not"),
+    (make_regex(r"\b(we|i|they|you)['’]ve\b", re.IGNORECASE), r"\1 have"),
 )
 
 
@@ -145,7 +146,7 @@ def as_done(statement: Statement) -> Statement:
     return replace(statement, text=f"{participle} {rest}")
 
 
-_BREAK = re.compile(
+_BREAK = make_regex(
     r"\sand\s(?=(?:will|would|may)\b)|[;:]\s|\s[-—–]\s|[,—]\s(?=(?:so|and|but|which|where|who|because|please|hence|therefore|then|yet|you|don't)\b)"
 )
 
@@ -180,4 +181,4 @@ def extract_clause(statement: Statement, begin: int, end: int) -> str:
     return _PARENTHESIS.sub(" ", statement.text[first:last])
 
 
-_PARENTHESIS = re.compile(r"\([^()]*\)")
+_PARENTHESIS = make_regex(r"\([^()]*\)")

@@ -27,6 +27,7 @@ from palazzo.sessions.file_calls import (
 )
 from palazzo.sessions.file_views import View
 from palazzo.text import known_names
+from palazzo.text.lazy_patterns import make_regex
 
 _MOST_FILES = 200
 """Maximum number of files whose content is kept, the most recent ones: a few MB each at worst."""
@@ -267,7 +268,7 @@ def whole_lines(piece: Piece) -> list[str]:
     return [] if None in plain_lines or not any(plain_lines) else [str(line) for line in plain_lines]
 
 
-_SNIPPET = re.compile(r"^ *1?\d{0,6}\d(?:→|\t)", re.MULTILINE)
+_SNIPPET = make_regex(r"^ *1?\d{0,6}\d(?:→|\t)", re.MULTILINE)
 
 
 def _in_result(piece: Piece, result: str) -> list[tuple[int, int, int]]:
@@ -295,15 +296,15 @@ class Mention(NamedTuple):
     end: int
 
 
-_GOES_ON = re.compile(r"[\w-]|\.\w")
-_LINES_FOLLOW = re.compile(r":L?\d|#L\d|\(\d|,? lines? \d")
-_MENTION_PATTERN = re.compile(
+_GOES_ON = make_regex(r"[\w-]|\.\w")
+_LINES_FOLLOW = make_regex(r":L?\d|#L\d|\(\d|,? lines? \d")
+_MENTION_PATTERN = make_regex(
     r"(?<![\w@/\\.:-])(?P<path>(?:[A-Za-z]:[\\/]|\.{1,2}/|~/|/)?(?:[\w@.+()\[\]-]{1,100}[/\\]){0,20}"
     r"[\w@.+\[\]-]{1,100}\.(?P<extension>[A-Za-z]\w{0,9}))[`'\"]?"
     r"(?::L?(?P<a>\d{1,6})(?:[-\u2013]L?(?P<b>\d{1,6})(?!\d|-))?(?::\d{1,5})?|\#L(?P<c>\d{1,6})(?:-L?(?P<d>\d{1,6}))?"
     r"|\((?P<e>\d{1,6})(?:,\d{1,5})?\)|,? lines? (?P<f>\d{1,6})(?: ?(?:[-\u2013]|to) ?(?P<g>\d{1,6}))?)(?![\w])"
 )
-_AN_ADDRESS = re.compile(r"[a-z][a-z0-9+]*://\S*$", re.IGNORECASE)
+_AN_ADDRESS = make_regex(r"[a-z][a-z0-9+]*://\S*$", re.IGNORECASE)
 _LONGEST_SPAN = 2_000
 
 

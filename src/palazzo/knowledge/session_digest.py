@@ -201,7 +201,7 @@ class _Reading:
             text = sentence.text
             if cues.TO_DO_HEADING.match(text):
                 listing = True
-            elif listing and turn.text[turn.text.rfind("\n", 0, sentence.start) + 1 :][:1] in "-*•0123456789":
+            elif listing and _first_of_line(turn.text, sentence.start) in "-*•0123456789":
                 yield sentence[1:]
             else:
                 listing = False
@@ -393,6 +393,12 @@ class _Reading:
             if len(words & bag(entry.text)) >= 2 or cues.WITHDRAWS.match(user_sentences[0].text):
                 self.noted.remove(entry)
                 return
+
+
+def _first_of_line(text: str, at: int) -> str:
+    """Return the first character of the line in which a place lies."""
+    start = text.rfind("\n", 0, at) + 1
+    return text[start : start + 1]
 
 
 def _is_decided(line: Line, item: int, place: Place) -> bool:

@@ -7,12 +7,12 @@ predicate's format are compared: `3.11` and `3.11.4` do not contradict each othe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Literal
 
 from palazzo.knowledge import statement_values
 from palazzo.knowledge.statement_values import Value
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.names import fold
 
 SingleValue = Literal["port", "version", "branch", "date"]
@@ -42,10 +42,10 @@ SINGLE_VALUED: Mapping[str, SingleValue] = {
 """The format of a predicate's value, by the folded name of the predicate."""
 VERSION = 1
 """Increases when the table or the comparison of values changes. All facts are then compared again."""
-_PORT = re.compile(r"(?:(?:tcp |tcp/)?port )?(?P<port>\d{1,5})(?:/tcp)?")
-_VERSION = re.compile(r"(?P<product>(?:[A-Za-z][\w.+#-]*\s+)*)v?(?P<version>\d+(?:\.\d+)*)")
-_BRANCH = re.compile(r"[\w./-]+")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PORT = make_regex(r"(?:(?:tcp |tcp/)?port )?(?P<port>\d{1,5})(?:/tcp)?")
+_VERSION = make_regex(r"(?P<product>(?:[A-Za-z][\w.+#-]*\s+)*)v?(?P<version>\d+(?:\.\d+)*)")
+_BRANCH = make_regex(r"[\w./-]+")
+_DATE = make_regex(r"\d{4}-\d{2}-\d{2}")
 
 
 def kind_of(predicate: str) -> SingleValue | None:

@@ -13,6 +13,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from palazzo.text.lazy_patterns import make_regex
+
 Setting = Literal["prose", "item", "done", "open", "entry"]
 """The context of words: a sentence, a list item, a ticked checkbox, an unticked checkbox, a line of configuration."""
 
@@ -22,21 +24,21 @@ LONGEST = 400
 """Maximum characters of a sentence: a longer one is not a statement but a dump."""
 _LONGEST_LINE = 2_000
 
-_FENCE = re.compile(r"\s{0,6}(`{3,}|~{3,})\s*([\w+-]*)")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(\S.*)")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?(?=\S)")
-_COMMIT = re.compile(r"commit [0-9a-f]{7,40}\b")
-_PROMPT = re.compile(r"\s*(?:[\w.@-]+:[~/\w.-]*)?[$%]\s+(\S.*)")
-_ENTRY_LIKE = re.compile(
+_FENCE = make_regex(r"\s{0,6}(`{3,}|~{3,})\s*([\w+-]*)")
+_HEADING = make_regex(r"\s{0,3}#{1,6}\s+(\S.*)")
+_ITEM = make_regex(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX])\]\s+)?(?=\S)")
+_COMMIT = make_regex(r"commit [0-9a-f]{7,40}\b")
+_PROMPT = make_regex(r"\s*(?:[\w.@-]+:[~/\w.-]*)?[$%]\s+(\S.*)")
+_ENTRY_LIKE = make_regex(
     r"""\s*(?:(?:-\s+)?["']?[A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}["']?\s*[:=]"""  # key: value
     r"|[\w./@*-]+(?:\s{2,}|\t)\s*\S|[A-Za-z][\w-]*(?:\ [\w-]+){0,2}\ (?:on|off|yes|no|true|false|\d+[a-z]?);?$|\{\s*\"|-\s+\"?\d+:|(?:FROM|EXPOSE|ENV|listen|root|user|workers?)\s|[A-Za-z][\w-]+\s+(?:version\s+)?v?\d+\.\d)"
 )
 _CONFIGURATION = frozenset(
     "yaml yml toml ini json jsonc json5 conf config cfg env dotenv properties hcl terraform tf nginx text txt".split()
 )
-_COMMENT = re.compile(r"\s*(?:#(?!!)|//|--\s|;|<!--|/?\*)")
-_END = re.compile(r"(?:[.!?…]+[)\"'”»*_]*(?=\s)|\n\s*\n)")
-_ABBREVIATION = re.compile(
+_COMMENT = make_regex(r"\s*(?:#(?!!)|//|--\s|;|<!--|/?\*)")
+_END = make_regex(r"(?:[.!?…]+[)\"'”»*_]*(?=\s)|\n\s*\n)")
+_ABBREVIATION = make_regex(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|ca|no|nr|fig|sec|mr|ms|dr|st|inc|incl|z\.\s?B|d\.\s?h|bzw|resp|p\.ex|ej|art"
     r"|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|\b[A-Z])\.$",
     re.IGNORECASE,
@@ -138,10 +140,10 @@ def _parse_prose(text: str) -> Iterator[Statement]:
     yield from _sentences(text, paragraph, heading)
 
 
-_ROW = re.compile(r"(?![\s:|-]+$)\s*\|\s*([^|\s][^|]*)\|\s*([^|\s][^|]*)\|\s*$")
+_ROW = make_regex(r"(?![\s:|-]+$)\s*\|\s*([^|\s][^|]*)\|\s*([^|\s][^|]*)\|\s*$")
 _BARS = 3
 """Bars in a row of a table with two columns: in a wider table it is not clear which column is valid."""
-_RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
+_RULE = make_regex(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
 
 
 def _shape(line: str) -> str:
@@ -182,8 +184,8 @@ def _sentences(text: str, lines: list[_Line], heading: str) -> Iterator[Statemen
 
 
 _BOXES: dict[str, Setting] = {"x": "done", "X": "done", " ": "open"}
-_LABEL_LINE = re.compile(r"\s*\**[A-Z][\w /-]{1,40}\**: \S")
-_ASIDE = re.compile(r"(?:anyway|anyhow|come on|just kidding|kidding|jk|lol)\b", re.IGNORECASE)
+_LABEL_LINE = make_regex(r"\s*\**[A-Z][\w /-]{1,40}\**: \S")
+_ASIDE = make_regex(r"(?:anyway|anyhow|come on|just kidding|kidding|jk|lol)\b", re.IGNORECASE)
 
 
 def _split(text: str, offset: int) -> Iterator[tuple[str, int]]:
@@ -281,7 +283,7 @@ def _entries(block: list[_Line], heading: str) -> Iterator[Statement]:
             above.append(key)
 
 
-_SECTION = re.compile(
+_SECTION = make_regex(
     r"""\s*(?:\[(?P<ini>[\w. "/-]+)\]|["']?(?P<key>[\w./@-]+(?: [\w."/@-]+)*?)["']?\s*(?::|=?\s*\{|:\s*\{))\s*$"""
 )
 """A line that introduces other lines: `redis:`, `server {`, `[http]`."""
@@ -289,7 +291,7 @@ _LONGEST_BLOCK = 60
 """Maximum lines of printed configuration: a longer block is a log or a listing."""
 
 
-_HINT = re.compile(
+_HINT = make_regex(
     r"\d|/|\b(?:from|instead|rather|place|replac|supersed|no longer|stopped|any ?more|any longer|gone|drop|remov|retir"
     r"|discontinu|disabled|enabled|on|off|required|allowed|owns?|owned|maintain|responsible|renam|called|deprecat|uses?"
     r"|using|depends?|requires?|needs?|decided|agreed|decision|nicht mehr|statt|plus|lugar|vez)",

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from palazzo.errors import AmbiguousName
 from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import Micros
 from palazzo.store import claim_rows as claims
@@ -103,8 +104,6 @@ def _is_known(beliefs: Beliefs, row: ClaimRow, wing: str) -> bool:
 
 
 def _entity(beliefs: Beliefs, name: str) -> int | None:
-    from palazzo.errors import AmbiguousName
-
     try:
         match = beliefs.find(name)
     except AmbiguousName:

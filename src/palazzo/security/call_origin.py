@@ -10,22 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from palazzo.host_names import AGENT_VARIABLES, KEEP_TRANSCRIPTS, SESSION_VARIABLES
+
 SESSION = "PALAZZO_SESSION"
 """The variable that names the caller's session. An interface sets it if the client names the session in a call."""
 HOST = "PALAZZO_CLIENT"
 """The variable that names the caller's host. An interface sets it from the client's own name."""
-KEEP_TRANSCRIPTS = ("claude-code", "codex", "opencode", "pi", "gemini-cli", "copilot")
-"""Hosts whose sessions can be read on the machine where they run."""
-_NAMES = {"CLAUDE_CODE_SESSION_ID": "claude-code", "CODEX_THREAD_ID": "codex", "PI_SESSION_ID": "pi"}
-_MARKS = {
-    "CLAUDECODE": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "CODEX_CI": "codex",
-    "OPENCODE": "opencode",
-    "GEMINI_CLI": "gemini-cli",
-    "COPILOT_CLI": "copilot",
-}
-"""Variables that hosts set in their agents' shells and that do not name a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +48,12 @@ class Caller:
 def caller_of(variables: Mapping[str, str], in_shell: bool) -> Caller:
     """Return the caller described by these variables."""
     stated_id = variables.get(SESSION, "")
-    by_variable = [NamedSession(variables[name], host) for name, host in _NAMES.items() if variables.get(name)]
+    by_variable = [
+        NamedSession(variables[name], host) for name, host in SESSION_VARIABLES.items() if variables.get(name)
+    ]
     host = "" if in_shell else variables.get(HOST, "")
     hosts = [session.host for session in by_variable] or [
-        session for name, session in _MARKS.items() if variables.get(name)
+        session for name, session in AGENT_VARIABLES.items() if variables.get(name)
     ]
     host = host or next(iter(hosts), "")
     if stated_id and not in_shell:

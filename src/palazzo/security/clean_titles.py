@@ -6,9 +6,10 @@ import re
 
 from palazzo.security.injected_text import blocks, host_spans, is_palazzo_block, palazzo_spans, save_spans
 from palazzo.security.quotations import quotations
+from palazzo.text.lazy_patterns import make_regex
 
 LONGEST_TITLE = 80
-_HOSTS_LINE = re.compile(
+_HOSTS_LINE = make_regex(
     r"<(?:[a-z]+-)*(?:system-reminder|command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)"
     r"|bash-(?:input|stdout|stderr)|task-notification|user-prompt-submit-hook|environment_context|user_instructions"
     r"|session_context|project_context|loaded_context|skills_instructions|hook_prompt|INSTRUCTIONS|palazzo-memory"
@@ -18,7 +19,7 @@ _HOSTS_LINE = re.compile(
     re.IGNORECASE,
 )
 """The beginnings of lines written by a host, even if the line was cut off before its closing tag."""
-_OTHER_BLOCK = re.compile(
+_OTHER_BLOCK = make_regex(
     r"<(?P<close>/?)(?P<name>bash-(?:input|stdout|stderr)|task-notification|subagent_notification"
     r"|user-prompt-submit-hook|ide_opened_file|ide_selection)>"
 )

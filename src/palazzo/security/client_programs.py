@@ -10,6 +10,7 @@ from palazzo.security.git_commands import OWN_REVISION
 from palazzo.security.loopback import host_of, is_loopback, is_own_server, names_foreign_address, port_of
 from palazzo.security.program_arguments import FOREIGN, PURE_OUTCOME, Outcome, plain_words, values_behind
 from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT
+from palazzo.text.lazy_patterns import make_regex
 
 if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
@@ -27,7 +28,7 @@ _CLIENT_VALUES = frozenset(
 )
 
 
-_CLIENT_DENIED = re.compile(
+_CLIENT_DENIED = make_regex(
     "-x$|--proxy|--preproxy|--socks|--connect-to|--resolve|--doh|-K$|--config|--unix-socket|--abstract-unix|-i$|--input-file|--next|-k-value|--proto-redir|--url-query|--variable|--base|-B$|--execute|--interface|--dns|--netrc|--parallel-immediate|-e$"
 )
 
@@ -143,7 +144,7 @@ def openssl_command(shell: Shell, name: str, arguments: list[str], has_input: bo
     return FOREIGN
 
 
-_SCHEMA = re.compile(
+_SCHEMA = make_regex(
     r"\.(?:schema|tables|indexes|indices|help|databases|dbinfo)\b[ \w]*|\\(?:d[tisvmnfu]?\+?(?: [\w.]+)?|l|conninfo)"
 )
 

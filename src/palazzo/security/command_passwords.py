@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from palazzo.security.placeholders import is_stand_in
+from palazzo.text.lazy_patterns import make_regex
 
 RuleSpan = tuple[int, int, str]
 
@@ -68,30 +69,30 @@ _LETTERS = frozenset(option[0] for table in (_PASSWORDS, _LOGINS, _ATTACHED_PROG
 }
 OPTION_LETTERS = f"(?:[{''.join(sorted({letter.lower() for letter in _LETTERS - {'-'}}))}]|-[upaswb])"
 """A regular expression for what follows the ` -` of each of these options, in lower case."""
-_OPTION = re.compile(
+_OPTION = make_regex(
     r" -(?P<name>-?[A-Za-z][\w-]{0,24})(?P<glue>[ =]{1,3})(?:(?P<quote>\\?[\"'])(?P<quoted>[^\n\"']{1,200}?)(?P=quote)|(?P<plain>[^\s\"'|;`]{1,200}))"
 )
-_GLUED_VALUE = re.compile(
+_GLUED_VALUE = make_regex(
     r" -(?P<name>hp|[phP])(?:(?P<quote>[\"'])(?P<quoted>[^\n\"']{1,200})(?P=quote)|(?P<plain>[^\s\"'|;&`)]{3,200}))"
 )
-_LOGIN = re.compile(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", re.DOTALL)
-_USER_AND_PASSWORD = re.compile(r"[A-Za-z]\w{1,30}:(?=[^\s:]*[\d!#$%&*+@^~-])[^\s:/]*[A-Za-z][^\s:/]*")
-_SEGMENT = re.compile(r"[|;&`\n(]|\$\(|\\n")
-_NAME = re.compile(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
-_PASSWORD_PIPE = re.compile(
+_LOGIN = make_regex(r"(?P<user>[^\s:,%\"']{0,80})[:,%](?P<password>.{3,200})", re.DOTALL)
+_USER_AND_PASSWORD = make_regex(r"[A-Za-z]\w{1,30}:(?=[^\s:]*[\d!#$%&*+@^~-])[^\s:/]*[A-Za-z][^\s:/]*")
+_SEGMENT = make_regex(r"[|;&`\n(]|\$\(|\\n")
+_NAME = make_regex(r"(?<![\w.-])(?:[\w.-]{0,60}/)?([A-Za-z0-9][\w.-]{1,30})(?=\s)")
+_PASSWORD_PIPE = make_regex(
     r"(?:echo|printf)(?: -[neE]{1,3})?(?: [\"']%s(?:\\n)?[\"'])? {1,3}"
     r"(?:(?P<quote>[\"'])(?P<quoted>[^\n\"'|]{3,200}?)(?:\\n)?(?P=quote)|(?P<plain>[^\s\"'|;&]{3,200})) {0,3}\|"
     r"(?:[^|\n]{0,80}\|)? ?(?:sudo (?!-S)(?:-\w+ )?)?(?P<command>[^|\n;&]{1,120})"
 )
-_PASSWORD_COMMAND = re.compile(r"pass(?:word)?-(?:file|command)[= ][\"'<(]{0,2}\Z")
-_PRINT_COMMAND = re.compile(r"(?:echo|printf)(?: -n)? [\"']?([^\s\"')]{3,200})")
-_READER = re.compile(
+_PASSWORD_COMMAND = make_regex(r"pass(?:word)?-(?:file|command)[= ][\"'<(]{0,2}\Z")
+_PRINT_COMMAND = make_regex(r"(?:echo|printf)(?: -n)? [\"']?([^\s\"')]{3,200})")
+_READER = make_regex(
     r"(?:sudo -S|su\b|kinit|cryptsetup|passwd|smbpasswd|p4 |vncpasswd|(?:\S{1,40} ){1,3}login|[^|]{0,100}(?:-stdin|-with-token|passphrase-fd|pass-stdin"
     r"|passin stdin|pass stdin|passout stdin|-password -|auth))"
 )
 """The program that reads a password from the text before the pipe."""
-_HTPASSWD = re.compile(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
-_SECURE_STRING = re.compile(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
+_HTPASSWD = make_regex(r"(?:ht|_)passwd (?:-\w{1,8} ){0,4}?(?:[^\s\"'-][^\s\"']{0,100} ){1,2}[\"']?([^\s\"']{3,100})")
+_SECURE_STRING = make_regex(r"ConvertTo-SecureString (?:-String )?([\"'])([^\"'\n]{3,200})\1\Z", re.IGNORECASE)
 
 
 def find_command_password(text: str, at: int) -> RuleSpan | None:
@@ -162,7 +163,7 @@ def _is_beside_user(text: str, segment: str, names: list[str], end: int) -> bool
     return user is not None and not _NO_LOGIN.intersection(names)
 
 
-_USER_OPTION = re.compile(r" --?(?:u|U|l|user|username|login)[ =][\"']?[A-Za-z][\w.@\\-]{1,60}[\"']?(?=\s|\Z)")
+_USER_OPTION = make_regex(r" --?(?:u|U|l|user|username|login)[ =][\"']?[A-Za-z][\w.@\\-]{1,60}[\"']?(?=\s|\Z)")
 _NO_LOGIN = frozenset(
     """
     psql pg_dump pg_dumpall pg_restore pg_isready createdb dropdb sudo su journalctl git mkdir cp rsync pytest python ssh

@@ -37,6 +37,7 @@ from palazzo.security.shell_syntax import (
 )
 from palazzo.security.shell_words import parse_command
 from palazzo.security.word_expansion import has_braces, is_dangerous, is_own_socket, printed_by, spread_braces
+from palazzo.text.lazy_patterns import make_regex
 
 _OWN_LIST = "/dev/fd/62"
 """A placeholder for a list of names of the project's own files."""
@@ -45,7 +46,7 @@ MOST_STEPS = 2_000
 _MOST_TURNS = 8
 _LONGEST_VALUE = 8_192
 _MOST_NAMES = 64
-_OWN_DEVICES = re.compile(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?random|tty)|&\d+|\d+-?")
+_OWN_DEVICES = make_regex(r"-|/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+|u?random|tty)|&\d+|\d+-?")
 
 
 @dataclass(slots=True)

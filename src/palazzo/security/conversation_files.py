@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from palazzo.security.quotation_patterns import DAY, NAME, TIME
+from palazzo.text.lazy_patterns import make_regex
 
 _LONGEST = 200_000
 """The most characters of an output that are examined: half of them from its end."""
@@ -17,14 +18,14 @@ _MOST_LINES = 400
 """The most lines of one form that are examined. A conversation record has two that count among its first lines."""
 _START = r"^[ \t]{0,12}(?:(?:[\w./-]{1,200}:)?\d{1,7}(?:→|\t|:|\| ?)[ \t]{0,12})?(?:> ?|[-*] )?"
 """The start of a line, with the line number or position that a reader or a search puts before it."""
-_MESSAGE = re.compile(
+_MESSAGE = make_regex(
     rf"{_START}(?:[\[(]?{DAY}, ?{TIME}[\])]?(?: ?[-–—])? (?P<name>{NAME}): ?\S"
     rf"|\[{TIME}\] <(?P<nick>[^<>\s]{{1,40}})> \S"
     rf"|(?P<before>{NAME}),? [\[(]{DAY},? {TIME}[\])]\s*$)",
     re.MULTILINE,
 )
 """A message in a messenger's export: its author and time. A logger puts no comma between day and time."""
-_TURN = re.compile(
+_TURN = make_regex(
     rf"{_START}[\"'“«`]?(?:\*\*|#{{1,4}} )?"
     r"(?P<role>user|human|assistant|system|chatgpt|claude|gemini|copilot)(?:\*\*)?:"
     r"(?:\*\*)?[ \t]{1,4}(?P<words>[^\n]{1,300})",
@@ -33,9 +34,9 @@ _TURN = re.compile(
 """A turn of a conversation with a model."""
 _EDGES = frozenset({"human", "assistant"})
 """Roles that alone start a turn in models' own formats. `User: ` and `System: ` also start many other lines."""
-_SENTENCE = re.compile(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[,;]? ){3}[^\W\d_]")
+_SENTENCE = make_regex(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[,;]? ){3}[^\W\d_]")
 """Four consecutive words without digits: a value or an expression has fewer."""
-_LEVEL = re.compile(r"[A-Z]{2,}|[a-z]+[_.\w]*")
+_LEVEL = make_regex(r"[A-Z]{2,}|[a-z]+[_.\w]*")
 """A log level, or the name of a logger, in place of a name."""
 
 

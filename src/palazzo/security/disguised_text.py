@@ -10,6 +10,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from palazzo.text.lazy_patterns import make_regex
+
 _INVISIBLE = "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
 """Invisible characters that may stand between two letters."""
 _TELLING_LETTERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff＝：ｓｋｐ"
@@ -17,12 +19,12 @@ _TELLING_LETTERS = "\u00ad\u200b\u200c\u200d\u2060\ufeff＝：ｓｋｐ"
 _ESCAPES = (
     (
         (r"\u00", r"\x", r"\/"),
-        re.compile(r"\\\\{0,15}(?:[ux](?:00)?(?P<hex>[2-7][0-9a-fA-F])|(?P<as_is>/)|(?<=\w\\)\r?\n[ \t]{0,16}(?=\w))"),
+        make_regex(r"\\\\{0,15}(?:[ux](?:00)?(?P<hex>[2-7][0-9a-fA-F])|(?P<as_is>/)|(?<=\w\\)\r?\n[ \t]{0,16}(?=\w))"),
     ),
-    (("%",), re.compile(r"%(?P<hex>[2-7][0-9a-fA-F])")),
-    (("&#",), re.compile(r"&#(?:x(?P<hex>[2-7][0-9a-fA-F])|(?P<decimal>3[3-9]|[4-9]\d|1[01]\d|12[0-6]));")),
+    (("%",), make_regex(r"%(?P<hex>[2-7][0-9a-fA-F])")),
+    (("&#",), make_regex(r"&#(?:x(?P<hex>[2-7][0-9a-fA-F])|(?P<decimal>3[3-9]|[4-9]\d|1[01]\d|12[0-6]));")),
 )
-_ODD_LETTERS = re.compile(rf"[{_INVISIBLE}]+|(?P<wide>[\uff01-\uff5e])")
+_ODD_LETTERS = make_regex(rf"[{_INVISIBLE}]+|(?P<wide>[\uff01-\uff5e])")
 """A printable letter that needed no escape (some writers of JSON escape `<`, `+` or `/` anyway), a letter encoded in an
 address or in HTML, invisible characters, and full-width letters.
 """
@@ -34,10 +36,10 @@ transcript.
 _HEAD = 32
 """The number of base64 letters that are examined first: for an image, a hash or a cipher they do not decode to text."""
 _SHORTEST = 24
-_PLAIN = re.compile(r"[A-Za-z0-9+/]+")
-_BLOCK = re.compile(r"(?:[A-Za-z0-9+/]{60,76}(?:\\r|\r)?(?:\\n|\n)){1,100000}[A-Za-z0-9+/]{0,76}")
+_PLAIN = make_regex(r"[A-Za-z0-9+/]+")
+_BLOCK = make_regex(r"(?:[A-Za-z0-9+/]{60,76}(?:\\r|\r)?(?:\\n|\n)){1,100000}[A-Za-z0-9+/]{0,76}")
 _BREAKS = str.maketrans("", "", "\n\r\t")
-_LINE_END = re.compile(r"(?:\\r|\r)?(?:\\n|\n)")
+_LINE_END = make_regex(r"(?:\\r|\r)?(?:\\n|\n)")
 
 
 @dataclass(frozen=True, slots=True)

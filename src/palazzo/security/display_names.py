@@ -43,6 +43,15 @@ def shown_place(place: str) -> str:
     return "/".join(map(shown_name, place.split("/", 1)))
 
 
+def name_teammate(person: str, author: str) -> str:
+    """Return who said something that a teammate shares, so that it never reads as the user's.
+
+    That is the teammate, and the author if it was another, such as their agent.
+    """
+    name, writer = plain_name(person), plain_name(author)
+    return f"{writer} (teammate {name})" if writer not in ("", name) else f"teammate {name}"
+
+
 _SHORT, _FEW = 40, 4
 """The most characters and words of a name that cannot read as a sentence. Names of repositories and people have no
 more.

@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from palazzo.text.lazy_patterns import make_regex
+
 WINDOW = 300_000
 """Characters of a thread in which words are compared: more than a host keeps in its model's context."""
 _RUN = 4
@@ -26,11 +28,11 @@ _MANY = 3
 _LONGEST_PART = 100_000
 """The most characters of one part that are compared: half of them from its end."""
 Voice = Literal["untrusted", "person", "local"]
-_WORD = re.compile(r"[^\W_]+(?:[._:/@'’-][^\W_]+)*")
-_UNSPACED_LETTER = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|[\n。！？]+")
-_FIGURE = re.compile(r"^(?=.*\d)(?:.*\d.*[a-z].*\d|\d{4,}|.*\d.*[.:/@].*|.*[a-z].*[._:/@].*)$|^[^\d]{2,}[.][a-z]{2,}$")
-_YEAR = re.compile(r"^(?:19|20)\d\d$")
+_WORD = make_regex(r"[^\W_]+(?:[._:/@'’-][^\W_]+)*")
+_UNSPACED_LETTER = make_regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_SENTENCE = make_regex(r"(?<=[.!?])\s+|[\n。！？]+")
+_FIGURE = make_regex(r"^(?=.*\d)(?:.*\d.*[a-z].*\d|\d{4,}|.*\d.*[.:/@].*|.*[a-z].*[._:/@].*)$|^[^\d]{2,}[.][a-z]{2,}$")
+_YEAR = make_regex(r"^(?:19|20)\d\d$")
 _COMMON = frozenset(
     [
         "a",
@@ -424,19 +426,20 @@ def _words_and_runs(text: str) -> tuple[frozenset[str], frozenset[tuple[str, ...
 
 def _sentences(text: str) -> Iterator[list[str]]:
     for sentence in _SENTENCE.split(text):
-        words = [form for word in _WORD.findall(sentence.casefold()) for form in _forms(word)]
+        words = [form for word in _WORD.findall(sentence.casefold()) for form in _FORMS[len(word) > 64](word)]
         if words:
             yield words
 
 
-def _forms(word: str) -> Iterator[str]:
-    """Yield a word's forms to compare: without its ending; in scripts without spaces, pieces of three letters."""
+@lru_cache(maxsize=4096)
+def _forms(word: str) -> tuple[str, ...]:
+    """Return a word's forms to compare: without its ending; in scripts without spaces, pieces of three letters."""
     if _UNSPACED_LETTER.search(word):
-        yield from (word[n : n + 3] for n in range(max(1, len(word) - 2)))
-    elif len(word) > 5 and word.isalpha():
-        yield re.sub(r"(?:ings?|ed|es|s|en|e)$", "", word)
-    else:
-        yield word
+        return tuple(word[n : n + 3] for n in range(max(1, len(word) - 2)))
+    return (re.sub(r"(?:ings?|ed|es|s|en|e)$", "", word) if len(word) > 5 and word.isalpha() else word,)
+
+
+_FORMS = (_forms, _forms.__wrapped__)  # of a usual word, of a longer one, which is not remembered
 
 
 def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -6,18 +6,17 @@ of lock files, host ids with a prefix (`toolu_…`), addresses, images and other
 
 from __future__ import annotations
 
-import re
-
 from palazzo.security.placeholders import is_public_example
+from palazzo.text.lazy_patterns import make_regex
 
 SHORTEST, LONGEST = 24, 160
-_TURN = re.compile(r"[a-z](?=[A-Z0-9+/_-])|[A-Z](?=[a-z0-9+/_-])|[0-9](?=[A-Za-z+/_-])")
+_TURN = make_regex(r"[a-z](?=[A-Z0-9+/_-])|[A-Z](?=[a-z0-9+/_-])|[0-9](?=[A-Za-z+/_-])")
 _TURNS_IN_100 = 42
 """Neighbours of different character class: 60 in 100 in base64, 25 in camel-case identifiers with digits. Few of either
 kind are between the two: benchmarks/guard.py prints the errors on both sides.
 """
-_ID = re.compile(r"[a-z]{2,16}[_-](?:[a-z]{1,12}[_-])?")
-_SECRET_PREFIX = re.compile(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|auth|live|prod|test|priv)[_-]")
+_ID = make_regex(r"[a-z]{2,16}[_-](?:[a-z]{1,12}[_-])?")
+_SECRET_PREFIX = make_regex(r"(?:\w*_)?(?:sk|rk|pat|key|apikey|api|token|secret|auth|live|prod|test|priv)[_-]")
 _NO_SECRET = tuple(
     """
     sha1 sha224 sha256 sha384 sha512 sha md5 h1 blake2b blake2s integrity checksum digest etag hash id nonce version
@@ -28,11 +27,11 @@ _NO_SECRET = tuple(
     """.split()
 )
 _NAMED_ALIKE = ("etag: w", "-id-2", "tokenid", "public key", "server_key")
-_OF_JWK = re.compile(r"[\"'][nxye][\"']:\s?[\"']\Z")
-_KNOWN_HOST = re.compile(r"\|1\|(?:[\w+/]{20,40}=?\|)?\Z")
+_OF_JWK = make_regex(r"[\"'][nxye][\"']:\s?[\"']\Z")
+_KNOWN_HOST = make_regex(r"\|1\|(?:[\w+/]{20,40}=?\|)?\Z")
 _MARKS = " \t\r\n\"'`=:>({[|,;-+/&?<*\\"
 """Characters that may stand before a random string without announcing a secret."""
-_INTEGRITY_ITSELF = re.compile(
+_INTEGRITY_ITSELF = make_regex(
     r"sha(?:1|256|384|512)-|/{0,2}(?:ipfs/)?Qm[1-9A-HJ-NP-Za-km-z]{44}\Z|[xyz]pub|[13][1-9A-HJ-NP-Za-km-z]{25,33}\Z|pk_|phc_|RW[QRST][A-Za-z0-9+/]{53}\Z|/_next/|ME[QUY]C"
     r"|M(?!H[cQ]C|GH|C4C|II[A-Z]{2}[\w+/]?IBA)[CFIGH][A-Z](?=[A-Za-z0-9+/]{20})"
 )
@@ -68,7 +67,7 @@ def may_be_random(run: str) -> bool:
     return _BASE32.fullmatch(run) is not None or (_is_disordered(run) and not _is_named_id(run))
 
 
-_BASE32 = re.compile(r"(?=[a-z]{0,30}[2-7])[a-z2-7]{52}")
+_BASE32 = make_regex(r"(?=[a-z]{0,30}[2-7])[a-z2-7]{52}")
 """A token of Azure DevOps. Nix writes hashes of the same length in another alphabet."""
 
 
@@ -93,7 +92,7 @@ def _is_named_id(run: str) -> bool:
     )
 
 
-_CIPHER_PREFIX = re.compile(r"ENC[(\[][^\n]{0,36}\Z")
+_CIPHER_PREFIX = make_regex(r"ENC[(\[][^\n]{0,36}\Z")
 
 
 def _is_known(text: str, start: int, end: int, run: str) -> bool:

@@ -7,8 +7,10 @@ displayed text: the archive keeps every word unchanged.
 
 from __future__ import annotations
 
+import re
+
 from palazzo.security.confusables import CONFUSABLES
-from palazzo.text.compiled_patterns import IGNORE_CASE, MULTILINE, compile_pattern
+from palazzo.text.lazy_patterns import make_regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,47 +55,50 @@ _LOOKALIKES = {
 }
 """Letters and marks that look like those of a tag, by Unicode's table of confusables, and letters with accents."""
 _LETTER_TABLE = str.maketrans(_LOOKALIKES)
-_ESCAPE_PATTERN = compile_pattern(
+_ESCAPE_PATTERN = make_regex(
     r"&(?:(?P<name>lt|sol|amp|num);?|#(?:0{0,6}(?P<decimal>\d{2,3})|x0{0,6}(?P<hex>[0-9a-f]{2}));?)"
     r"|\\{1,8}(?:u00(?P<unicode>[0-9a-f]{2})|u\{0{0,4}(?P<braced>[0-9a-f]{2})\}|x(?P<short>[0-9a-f]{2})|0?(?P<octal>74|57))"
     r"|%(?P<percent>[0-9a-f]{2})|=(?P<quoted>3c|2f)",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
 """A letter or mark as an entity, as an escape of JSON or other code, or as part of a URL or of an email."""
 _ENTITIES = {"lt": "<", "sol": "/", "amp": "&", "num": "#"}
 _DEEPEST = 6
 """Maximum nesting of such escapes: `&amp;amp;lt;`."""
 _IN_ANY_FORM = str.maketrans({"i": "[il]", "m": "(?:m|rn)", "d": "(?:d|c[il])"})
-_TAG = compile_pattern(
-    rf"(?:<[<\[/]*|\[+/[<\[/]*)(?:antm[il])?(?:{'|'.join(name.translate(_IN_ANY_FORM) for name in _NAMES)})"
+_TAG = make_regex(
+    r"(?<![<\[/])/*+(?P<tag>(?:<|\[++[/<])[<\[/]*+(?:antm[il])?"
+    rf"(?:{'|'.join(name.translate(_IN_ANY_FORM) for name in _NAMES)}))"
 )
-"""For a tag in square brackets, only the closing tag: an escaped opening tag looks like that."""
+"""For a tag in square brackets, only the closing tag: an escaped opening tag looks like that. A run of brackets is read
+once, from its beginning; slashes before it are no part of the tag.
+"""
 _INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]*"
 _LESS = rf"(?:[<＜﹤‹〈⟨]|&lt;?|&#(?:0{{0,4}}60|x0{{0,4}}3c);?|\\{{1,8}}(?:u003c|x3c)|%3c){_INVISIBLE}"
 _PIPE = "[|｜∣ǀ￨│]"
-_TOKEN = compile_pattern(
+_TOKEN = make_regex(
     rf"{_LESS}(?={_PIPE}{_INVISIBLE}[^\s|｜<>]{{2,60}}{_PIPE}{_INVISIBLE}(?:[>＞›〉⟩]|&gt|&#62|&#x3e|\\|%3e))",
-    IGNORE_CASE,
+    re.IGNORECASE,
 )
 """The bracket of a model's own token: `<|im_start|>`, `<|eot_id|>`, `<｜User｜>`. There is no space between its pipes,
 so that operators of programming languages (`f <| x |> g`) do not match.
 """
-_MARK = compile_pattern(
+_MARK = make_regex(
     rf"[\[［]{_INVISIBLE}(?=/?{_INVISIBLE}(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)[\]］])"
     r"|<<(?=/?SYS>>)"
 )
 """The bracket of a turn of Llama and Mistral."""
-_ROLE = compile_pattern(
+_ROLE = make_regex(
     r"^(?=[ \t]{0,3}(?:#{1,6}[ \t]{0,3}(?:System|Human|User|Assistant|Instructions?|Response)[ \t]{0,3}:"
     r"|(?:Human|Assistant|System)[ \t]?[:：]))",
-    MULTILINE,
+    re.MULTILINE,
 )
 """The beginning of a line that a model may read as the beginning of a turn. It becomes a quotation, and stays
 readable.
 """
-_NO_LETTER = compile_pattern(r"[^a-z]+")
-_LETTER = compile_pattern(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
-_UNUSUAL = compile_pattern("[^\x00-\x7f§«·»À-Þà-ÿ‐-‟•…€←-⇿─-╿一-鿿]")
+_NO_LETTER = make_regex(r"[^a-z]+")
+_LETTER = make_regex(r"LETTER (?:SMALL CAPITAL |OPEN |SCRIPT )?([A-Z])(?: WITH .*)?$")
+_UNUSUAL = make_regex("[^\x00-\x7f§«·»À-Þà-ÿ‐-‟•…€←-⇿─-╿一-鿿]")
 """Finds characters that may be a disguised letter or mark of a tag and that need the Unicode tables to be
 recognised.
 """
@@ -119,7 +124,7 @@ def _without_tags(text: str) -> str:
     pieces: list[str] = []
     at = 0
     for tag in _TAG.finditer(skeleton):
-        for n in range(*tag.span()):
+        for n in range(*tag.span("tag")):
             if skeleton[n] in "</":
                 start, end = origins[n]
                 pieces += (text[at:start], "[" if skeleton[n] == "<" else "")

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
+
 LONGEST = 32_768
 """The most characters of a command that are read."""
 MOST_NAMES = 64
 NO_NAMES = frozenset({"", ".", "..", "-", "~", "null", "stdout", "stderr", "tty", "*"})
-_SEPARATOR = re.compile(r"[\s'\"`;&|<>()=,:*{}\[\]]+|[\\/]+")
-_OPEN_CALL = re.compile(
+_SEPARATOR = make_regex(r"[\s'\"`;&|<>()=,:*{}\[\]]+|[\\/]+")
+_OPEN_CALL = make_regex(
     r"(?:\bopen\(\s{0,4}|\burlretrieve\([^,\n]{1,200},\s{0,4}|\bwriteFile(?:Sync)?\(\s{0,4}|\bPath\(\s{0,4}"
     r"|\bFile\.write\(\s{0,4}|\bcreateWriteStream\(\s{0,4}"
     r"|-(?i:outfile|out-file)[ =]{1,4}[\"']?)[\"']?([^\"'\s)]{1,300})"
 )
-_SAVE_REPORT = re.compile(
+_SAVE_REPORT = make_regex(
     r"\b(?:saved|written|downloaded|stored|wrote)\b[^\n/\\]{0,40}?\b(?:to|at|as|in|into)\b:?\s{0,4}[\"'`]?"
     r"((?:[A-Za-z]:)?[\\/~.\w][^\s\"'`<>|]{1,400})",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r"\.\.\.?|[~^@]")
-_ADDRESS_WITHIN = re.compile(r"\w+://\S{1,2000}")
+_RANGE = make_regex(r"\.\.\.?|[~^@]")
+_ADDRESS_WITHIN = make_regex(r"\w+://\S{1,2000}")
 
 
 def names_in_program(command: str) -> frozenset[str]:

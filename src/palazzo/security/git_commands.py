@@ -21,6 +21,7 @@ from palazzo.security.git_options import (
     WITH_VALUE,
 )
 from palazzo.security.project_paths import LOCAL_TEXT, UNKNOWN_TEXT
+from palazzo.text.lazy_patterns import make_regex
 
 OWN_REVISION = "\ue001"
 """A placeholder for a hash that a local command printed."""
@@ -47,11 +48,11 @@ _SOURCES = frozenset(
     examples plugins python js
     """.split()
 )
-_REMOTE_REFERENCE = re.compile(r"FETCH_HEAD|MERGE_HEAD|refs/(?!heads(?:/|$)|tags(?:/|$)|stash$|notes$)", re.IGNORECASE)
-_UPSTREAM = re.compile(r"@\{(?:u|upstream|push)\}", re.IGNORECASE)
-_RANGE = re.compile(r"(?P<low>[^.\s][^\s]*?|)(?P<dots>\.\.\.?)(?P<high>(?![./])[^\s]*|)")
-_FILE = re.compile(r"(?:\./|\.\./).*|.*\.[A-Za-z][\w+-]{0,9}/?|.*/|:[!^(/:].*|.*[*?].*")
-_SAFE_CONFIG = re.compile(
+_REMOTE_REFERENCE = make_regex(r"FETCH_HEAD|MERGE_HEAD|refs/(?!heads(?:/|$)|tags(?:/|$)|stash$|notes$)", re.IGNORECASE)
+_UPSTREAM = make_regex(r"@\{(?:u|upstream|push)\}", re.IGNORECASE)
+_RANGE = make_regex(r"(?P<low>[^.\s][^\s]*?|)(?P<dots>\.\.\.?)(?P<high>(?![./])[^\s]*|)")
+_FILE = make_regex(r"(?:\./|\.\./).*|.*\.[A-Za-z][\w+-]{0,9}/?|.*/|:[!^(/:].*|.*[*?].*")
+_SAFE_CONFIG = make_regex(
     r"(?:user|color|advice|commit|init|log|gc|merge|rebase|status|branch|column|safe|pack|index|push|fetch|blame)\.[\w.-]+="
     r"|core\.(?:quotepath|autocrlf|eol|filemode|ignorecase|longpaths|precomposeunicode)=|core\.(?:pager|editor)=(?:cat|true)?$"
     r"|(?:diff\.(?!external|.*\.(?:command|textconv))[\w.-]+|protocol\.file\.allow|pager\.\w+)=",

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 
 from palazzo.security.loopback import is_own_server, names_foreign_address
+from palazzo.text.lazy_patterns import make_regex
 
 LONGEST_PROGRAM = 16_384
 IsOwn = Callable[[str], bool]
@@ -60,7 +61,7 @@ _JS_MODULES = frozenset(
         "node:util",
     }
 )
-_JS_TOKEN = re.compile(
+_JS_TOKEN = make_regex(
     r"\s+|//[^\n]*|/\*.*?\*/|'(?P<one>(?:[^'\\\n]|\\.)*)'|\"(?P<two>(?:[^\"\\\n]|\\.)*)\"|`(?P<three>[^`\\$]*)`"
     r"|(?P<word>[A-Za-z_$][\w$]*)|(?P<number>\d[\w.]*)|(?P<regex>(?<=[(=,:!&|?])/(?![*/])(?:[^/\\\n]|\\.)+/\w*)|(?P<sign>.)",
     re.DOTALL,
@@ -99,13 +100,13 @@ _READS = frozenset(
         "fetch",
     }
 )
-_AWK_DENIED = re.compile(
+_AWK_DENIED = make_regex(
     r"\bsystem\s*\(|\bgetline\b|/inet\d?/|\|\s*[\"&]|\"\s*\||@(?:load|include)|\bENVIRON\b|\bARGV\b"
 )
-_SED_DENIED = re.compile(
+_SED_DENIED = make_regex(
     r"(?:^|[;{}\n\d$/!])\s*[erRwW]\s|(?:^|[;{}\n\d$/])\s*e\s*(?:$|[;}\n])|[/|,#@!:]\w*e\w*\s*(?:$|[;}\n])"
 )
-_SED_SUBSTITUTE = re.compile(
+_SED_SUBSTITUTE = make_regex(
     r"s(?P<sign>[^\w\s\\])(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?:\\.|(?!(?P=sign)).){0,2000}(?P=sign)(?P<flags>[\w]*)"
 )
 _PERL_WORDS = frozenset(
@@ -117,7 +118,7 @@ _PERL_WORDS = frozenset(
     warnings use utf8 g i m s e0 n p a l ne cr gr gi
     """.split()
 )
-_PERL_CODE = re.compile(
+_PERL_CODE = make_regex(
     r"(?P<quoted>'[^'\n]*'|\"(?:[^\"\\$@\n]|\\.|[$@]\w)*\")|(?P<pattern>(?<![\w)])m?/(?:[^/\\\n]|\\.)*/\w*)|(?P<word>[A-Za-z_]\w*)|(?P<sign>.)",
     re.DOTALL,
 )

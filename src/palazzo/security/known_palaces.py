@@ -46,13 +46,13 @@ def forget(palace: Path, variables: Mapping[str, str]) -> None:
 
 def refuse_gone(palace: Path, variables: Mapping[str, str]) -> None:
     """Raise PalaceGone if the palace previously at this path no longer exists."""
-    if _line(palace) not in _lines(variables) or palace.exists():  # in this order: another process may be making it
-        return
-    raise PalaceGone(
-        f"The palace {palace} existed before and is missing now; no new one was created in its place: bring it back, "
-        "or 'palazzo restore' a backup; if you moved it, name it with --palace or the setting 'palace'; 'palazzo "
-        "init --new' creates an empty one."
-    )
+    if is_known(palace, variables) and not palace.exists():  # in this order: another process may be making it
+        raise PalaceGone.at(palace)
+
+
+def is_known(palace: Path, variables: Mapping[str, str]) -> bool:
+    """Return whether a palace was at this path before, so that none is created there now."""
+    return _line(palace) in _lines(variables)
 
 
 def _file(variables: Mapping[str, str]) -> Path:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -141,7 +143,7 @@ ENVIRONMENT_RUNNERS = {
 }
 """Programs that run another program in a project's own environment, and the word before it."""
 
-SYSTEM_DIRECTORY = re.compile(
+SYSTEM_DIRECTORY = make_regex(
     r"(?:/usr(?:/local)?/s?bin|/s?bin|/opt/homebrew/bin|/opt/local/bin"
     r"|(?:\./|[\w./~-]+/)?(?:\.bin|\.?v?env/(?:bin|Scripts)|vendor/bin))/"
 )

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 
-_SCHEME = re.compile(r"(?:https?|wss?|grpcs?|tcp|ftp)://", re.IGNORECASE)
-_ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://|(?:git|svn|docker|oci|s3|gs|ssh)(?:\+\w+)?:(?=[/\w])")
-_HOST = re.compile(
+from palazzo.text.lazy_patterns import make_regex
+
+_SCHEME = make_regex(r"(?:https?|wss?|grpcs?|tcp|ftp)://", re.IGNORECASE)
+_ANY_SCHEME = make_regex(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://|(?:git|svn|docker|oci|s3|gs|ssh)(?:\+\w+)?:(?=[/\w])")
+_HOST = make_regex(
     r"\[(?P<six>[0-9A-Fa-f:.]{2,45})\](?::(?P<sixport>\d{1,5}))?|(?P<host>[^:\s]*)(?::(?P<port>\d{1,5}))?"
 )
-_NUMBER = re.compile(r"0[xX][0-9A-Fa-f]{1,8}|0[0-7]{0,11}|[1-9]\d{0,9}")
+_NUMBER = make_regex(r"0[xX][0-9A-Fa-f]{1,8}|0[0-7]{0,11}|[1-9]\d{0,9}")
 _DATA_PORTS = frozenset(
     (
         *(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.shell_text import INLINE, SHELLS, program_name, strip_wrappers, words_of
 
 _LONGEST = 4_000
@@ -53,10 +54,10 @@ _FILTER_PROGRAMS = {
 """Programs that print all or part of their input, and the number of plain words they take that do not name a file to
 read.
 """
-_OF_FILES = re.compile(r"--files0-from\b")
-_GREP_OF_FILES = re.compile(r"-\w*[rRf]|--(?:recursive|dereference-recursive|file)\b")
-_SED_PRINT = re.compile(r"\d+(?:,\d+)?p\Z")
-_REDIRECT = re.compile(r"[<>&|]+\Z")
+_OF_FILES = make_regex(r"--files0-from\b")
+_GREP_OF_FILES = make_regex(r"-\w*[rRf]|--(?:recursive|dereference-recursive|file)\b")
+_SED_PRINT = make_regex(r"\d+(?:,\d+)?p\Z")
+_REDIRECT = make_regex(r"[<>&|]+\Z")
 _NEXT = frozenset(["&&", "||", ";", ";;", "|", "|&"])
 
 

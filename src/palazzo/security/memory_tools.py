@@ -8,20 +8,23 @@ were taken in from there, searches would find it again as if it were new.
     mcp_palazzo_search                                           Gemini CLI, Cursor
     palazzo_search                                               opencode, extensions of pi
     palazzo-search                                               Copilot
+    palazzo___search                                             Droid
 """
 
 from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
+
 _MEMORIES = r"(?:palazzo|mempalace|shodh(?:[-_]memory)?)"
-_SERVER_TOOL = re.compile(
+_SERVER_TOOL = make_regex(
     f"(?:mcp(?:__?|[-.]))?(?:plugin_(?P<plugin>{_MEMORIES})_[\\w-]+?__|(?P<server>{_MEMORIES})(?:__|[-_./:]))(?P<tool>\\w+)",
     re.IGNORECASE,
 )
-_PREFIXED_TOOL = re.compile(r"(?:[\w.-]*(?:__|[-_./:]))?mempalace_(?P<tool>\w+)", re.IGNORECASE)
+_PREFIXED_TOOL = make_regex(r"(?:[\w.-]*(?:__|[-_./:]))?mempalace_(?P<tool>\w+)", re.IGNORECASE)
 """Matches under any server name, because the tools' own names begin like this."""
-_FILES = re.compile(r"(?:^|_)(?:remember|add|write|update|checkpoint|supersede|create|todo|remind|store|save)(?:_|$)")
+_FILES = make_regex(r"(?:^|_)(?:remember|add|write|update|checkpoint|supersede|create|todo|remind|store|save)(?:_|$)")
 
 
 def is_memory_tool(name: str) -> bool:

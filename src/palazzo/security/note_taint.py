@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from palazzo.host_names import AGENT_VARIABLES
 from palazzo.model import Part, Trust
 
 MOST_NAMED = 100
 """Maximum number of items named as the sources of a taint; if there are more, the last ones read."""
-AGENTS_VARIABLES = (
-    *("CLAUDECODE", "OPENCODE", "PI_SESSION_ID", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT", "AI_AGENT"),
-    *("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"),
-)
+AGENTS_VARIABLES = (*AGENT_VARIABLES, "AI_AGENT")
 """Variables that hosts set in the shells of their agents, and that are not set in a person's shell."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from palazzo.security.known_programs import TESTS_AND_LINTERS, is_build_task, is_fetching_task
+from palazzo.text.lazy_patterns import make_regex
 
 
 class ManagerVerdict(NamedTuple):
@@ -235,7 +236,7 @@ def _go(arguments: list[str]) -> ManagerVerdict:
     return ManagerVerdict(command in ("build", "test", "vet", "fmt", "generate", "fix", "version", "clean", "work"))
 
 
-_MAVEN = re.compile(
+_MAVEN = make_regex(
     r"(?:clean|validate|compile|test-compile|test|package|verify|install|integration-test|process-\w+|generate-\w+|checkstyle:\w+|spotless:\w+|jacoco:\w+|surefire:test|failsafe:\w+|pmd:\w+|spotbugs:\w+|exec:noop|javadoc:\w+|formatter:\w+|fmt:\w+|site)"
 )
 

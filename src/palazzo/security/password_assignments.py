@@ -27,6 +27,7 @@ from palazzo.security.value_shapes import (
     is_password,
     is_single,
 )
+from palazzo.text.lazy_patterns import make_regex
 
 
 def stands_where_values_do(text: str, at: int, match: re.Match[str], value: str) -> bool:
@@ -48,7 +49,7 @@ def _is_flag(text: str, at: int) -> bool:
     return text.rfind("--", max(0, at - 40), at) >= 0 or text.rfind("ENV ", max(0, at - 60), at) >= 0
 
 
-_NAME_LETTERS = re.compile(r"[\w.$-]{0,60}\Z")
+_NAME_LETTERS = make_regex(r"[\w.$-]{0,60}\Z")
 
 
 def name_start(text: str, at: int) -> int:
@@ -80,15 +81,15 @@ def is_named_password(text: str, at: int, match: re.Match[str], value: str) -> b
     return stands_where_values_do(text, at, match, value) and is_password(value, is_quoted)
 
 
-_PAIR_BEFORE = re.compile(
+_PAIR_BEFORE = make_regex(
     r"(?:[;?&,][ ]?|(?:user(?:name)?|uid|host|dbname|port|login|sslmode)=[^\s=]{1,80}[ ])\Z", re.IGNORECASE
 )
-_PAIR_AFTER = re.compile(
+_PAIR_AFTER = make_regex(
     r"(?:;|&|&amp;|[ ](?:user|host|dbname|port|sslmode|connect_timeout)=)\w?|[\"'`;]+|\s|\Z", re.IGNORECASE
 )
-_COMMAND_SETS = re.compile(r"\b(?:set|modify|config|configure|put)\b[ ][^\n.,;]{0,60}\Z")
-_LOGIN_BEFORE = re.compile(r"\blogin \S{1,60}\s{1,12}\Z")
-_SETTER = re.compile(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
+_COMMAND_SETS = make_regex(r"\b(?:set|modify|config|configure|put)\b[ ][^\n.,;]{0,60}\Z")
+_LOGIN_BEFORE = make_regex(r"\blogin \S{1,60}\s{1,12}\Z")
+_SETTER = make_regex(r"(?:set|with|make|update|change|check|reset|encode|new|login)_?\Z", re.IGNORECASE)
 
 
 def _is_assigned_for_sure(text: str, at: int, match: re.Match[str], value: str) -> bool:
@@ -149,7 +150,7 @@ def _is_property(text: str, match: re.Match[str]) -> bool:
     return is_pair and _CALLEE.search(text, max(0, match.start() - 60), match.start()) is not None
 
 
-_CALLEE = re.compile(r"\w\(\s?[\"'][\w.-]*\Z")
+_CALLEE = make_regex(r"\w\(\s?[\"'][\w.-]*\Z")
 
 
 def _is_literal(text: str, match: re.Match[str], name: str, value: str) -> bool:

@@ -9,8 +9,9 @@ import re
 
 from palazzo.security.password_statements import RuleSpan, looks_chosen, trim_span
 from palazzo.security.placeholders import is_stand_in
+from palazzo.text.lazy_patterns import make_regex
 
-_PGPASS_LINE = re.compile(
+_PGPASS_LINE = make_regex(
     r"(?:^|\n)[^\s:#]{1,100}:(?:\d{1,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:(?P<value>[^\n]{3,100}?)(?=\n|\Z)"
 )
 
@@ -22,10 +23,10 @@ def find_pgpass_line(text: str, at: int) -> RuleSpan | None:
     return (*match.span("value"), "password") if match and not is_stand_in(match["value"]) else None
 
 
-_CHANGED = re.compile(
+_CHANGED = make_regex(
     r"[\w ]{0,20} (?:from|von|de|da|van) [\"'`]?(?P<old>[^\s\"'`]{5,60})[\"'`]? (?:to|auf|zu|à|a|para|naar) [\"'`]?(?P<new>[^\s\"'`]{5,60})"
 )
-_COLUMN_GAP = re.compile(r"[ ]{2,}")
+_COLUMN_GAP = make_regex(r"[ ]{2,}")
 
 
 def find_listed(text: str, start: int) -> list[RuleSpan]:
@@ -78,9 +79,9 @@ def _find_aligned_cells(text: str, heading: str, line: int, start: int, stop: in
     return cells
 
 
-_CELL = re.compile(r"(?=\S*\d|\S*[A-Z]\S*[a-z])[^\s]{4,80}")
-_INSERT = re.compile(r"insert into [^\s(]{1,60} ?\((?=[^()]{0,200}\Z)", re.IGNORECASE)
-_ROW = re.compile(r"[^()]{0,200}\) values |,? ?\(([^()\n]{1,400})\)", re.IGNORECASE)
+_CELL = make_regex(r"(?=\S*\d|\S*[A-Z]\S*[a-z])[^\s]{4,80}")
+_INSERT = make_regex(r"insert into [^\s(]{1,60} ?\((?=[^()]{0,200}\Z)", re.IGNORECASE)
+_ROW = make_regex(r"[^()]{0,200}\) values |,? ?\(([^()\n]{1,400})\)", re.IGNORECASE)
 
 
 def _find_inserted_values(text: str, at: int, number: int) -> list[RuleSpan]:
@@ -95,11 +96,11 @@ def _find_inserted_values(text: str, at: int, number: int) -> list[RuleSpan]:
     return cells
 
 
-_SENTENCE = re.compile(r"[=({]|[a-z] [a-z]+ [a-z]+ [a-z]", re.IGNORECASE)
-_PIPED_LOGIN = re.compile(
+_SENTENCE = make_regex(r"[=({]|[a-z] [a-z]+ [a-z]+ [a-z]", re.IGNORECASE)
+_PIPED_LOGIN = make_regex(
     r"(?:echo|printf)[^\n|]{0,12}[ ][\"']?[\w.-]{1,40}:(?P<value>[^\s\"'|\\]{3,100})[^\n|]{0,6}\|[ ](?:sudo )?ch"
 )
-_LISTED_LOGIN = re.compile(
+_LISTED_LOGIN = make_regex(
     r"(?:\n[ \t]{1,16}(?:-[ ])?|<<<[ ]?[\"']?)[a-z_][\w.-]{0,30}:(?![ ])(?P<value>[^\s\"']{4,100})"
 )
 _ROWS = 30
@@ -148,9 +149,9 @@ def find_kubernetes_secret(text: str, at: int) -> list[RuleSpan]:
     ]
 
 
-_SECRET_DATA = re.compile(r"(?:^|\n)[ ]{0,8}(?:data|stringData):((?:\n[ ]{1,16}[^\n]{1,4000}){1,60})")
-_SECRET_ENTRY = re.compile(r"\n[ ]{1,16}(?P<name>[\w.-]{1,80}):[ ]{1,4}[\"']?(?P<value>[^\s\"'|>]{4,4000})")
-_NO_SECRET_ENTRY = re.compile(r"user(?:name)?|host|port|name|type|namespace|ca\.crt|tls\.crt", re.IGNORECASE)
+_SECRET_DATA = make_regex(r"(?:^|\n)[ ]{0,8}(?:data|stringData):((?:\n[ ]{1,16}[^\n]{1,4000}){1,60})")
+_SECRET_ENTRY = make_regex(r"\n[ ]{1,16}(?P<name>[\w.-]{1,80}):[ ]{1,4}[\"']?(?P<value>[^\s\"'|>]{4,4000})")
+_NO_SECRET_ENTRY = make_regex(r"user(?:name)?|host|port|name|type|namespace|ca\.crt|tls\.crt", re.IGNORECASE)
 
 
 def find_session_cookies(text: str, at: int) -> list[RuleSpan]:
@@ -160,8 +161,8 @@ def find_session_cookies(text: str, at: int) -> list[RuleSpan]:
     return [(*match.span("value"), "session") for match in _COOKIE.finditer(text, at, at + 600)]
 
 
-_COOKIE_HEAD = re.compile(r"cookies?[\"']?(?::|[ ]?=|\]|[ ]\()", re.IGNORECASE)
-_COOKIE = re.compile(
+_COOKIE_HEAD = make_regex(r"cookies?[\"']?(?::|[ ]?=|\]|[ ]\()", re.IGNORECASE)
+_COOKIE = make_regex(
     r"(?<![A-Za-z0-9])(?:[\w.-]{0,30}sess(?:ion)?(?:[_-]?(?:id|token|key|data))?|[\w.-]{0,20}sid|[\w.-]{0,30}(?:auth|token|jwt|sso|csrf\w{0,8}|remember\w{0,8}|xsrf\w{0,8}))"
     r"[\"']?(?:=|[ ]?:[ ]?)[\"']?(?P<value>(?=[^\s\"';,]{0,200}\d)[\w%.+/:~-]{16,1000})",
     re.IGNORECASE,

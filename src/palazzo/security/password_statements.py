@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 
 from palazzo.security.placeholders import is_stand_in
+from palazzo.text.lazy_patterns import make_regex
 
 RuleSpan = tuple[int, int, str]
 
-_FIELD = re.compile(
+_FIELD = make_regex(
     r"[\w.-]{0,40}+(?:"
     r"\\{0,4}[\"'][ ]{1,4}value=\\{0,4}[\"'](?P<attribute>[^\"'\n]{1,300})"
     r"|\\{0,4}[\"']\s{0,4},\s{0,12}\\{0,4}[\"'][vV]alue\\{0,4}[\"']\s{0,4}:\s{0,4}\\{0,4}[\"'](?P<member>[^\"'\n\\]{1,300})"
@@ -26,27 +27,27 @@ _FIELD = re.compile(
     r")",
     re.IGNORECASE,
 )
-_RESULT = re.compile(r"[\w.-]{0,40}+[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})")
-_WORD = re.compile(r"[^\s\"'`<>»”’“]{6,80}")
-_CONNECTS = re.compile(
+_RESULT = make_regex(r"[\w.-]{0,40}+[\"'][^\n]{1,160}?[\"']result[\"']\s{0,4}:\s{0,4}[\"'](?P<result>[^\"'\n]{6,300})")
+_WORD = make_regex(r"[^\s\"'`<>»”’“]{6,80}")
+_CONNECTS = make_regex(
     r"(?:\b(?:is|was|to|now|new|be|are|est|es|ist|lautet|auf|sind|é|è|era|sarà|jest|from|är|er|naar|becomes?|remains|changed|set)[ ]{1,3}"
     r"(?:now |still |jetzt |again |currently |ahora |maintenant |just |: ?|= ?){0,2}|[:：=][ ]{0,3}|(?:[-–—]|→|->)[ ])"
     r"(?:\*{1,2}|[\"'`«“‘„][ ]?|<code>)?\Z"
 )
 """The words between a word for a password and the password itself."""
-_SENTENCE_BREAK = re.compile(r"[\n.;!?:=\"<>{}]")
+_SENTENCE_BREAK = make_regex(r"[\n.;!?:=\"<>{}]")
 """Characters that end a sentence or a statement in it."""
-_OTHER_SCRIPT_VALUE = re.compile(
+_OTHER_SCRIPT_VALUE = make_regex(
     r"(?:с|от|для|к|है)?[^\n.;!?:=：]{0,40}?[ ]{0,2}(?:[:：=]|は|が|是|为|為|는|은|이|가|—|-|это|теперь)[ ]{0,2}"
     r"[\"'`「『«“]?(?P<value>[!-~]{5,80})"
 )
-_LEADING_PASSWORD = re.compile(
+_LEADING_PASSWORD = make_regex(
     r"(?:[\"'`«“„‘][ ]?(?P<quoted>[^\s\"'`»”“’]{5,60})[ ]?[\"'`»”’“]|(?:\b(?:with|avec|mit|con|com|met|use|using|enter|try|put|type|set|took|now)|:)[ ](?P<plain>[^\s\"'`,]{6,60}?):?)"
     r"[ ]{1,2}(?:(?:as|for|is|comme|als|como|come|jako)[ ])?(?:(?:the|your|my|a|le|la|el|das|de|o|root|admin|db|mot|\w{1,12})[ ]){0,3}\Z",
     re.IGNORECASE,
 )
 _PREPOSITION = "(?:for|on|of|to|at|in|from|de|del|della|dell|do|da|di|du|des|der|dem|die|das|den|f[üu]r|zu|zum|zur|vom|von|auf|im|am|van|voor|naar|na|dla|w|po|para|pour|per|sur|à|al|til|för)"
-_LABEL = re.compile(
+_LABEL = make_regex(
     "(?:[ ]\\([^()\\n]{1,30}\\)|[ -](?:wifi|wlan|root|admin|ssh|vpn|postgres|mysql|nas|\\w{1,9}-?code)|[ "
     f"](?:lautet|is now|is|ist|est|es|now|jest|to)|[ ]{_PREPOSITION}(?:[ '’][\\w.'’/@-]{{1,30}}){{1,5}})\\*{{0,2}}[ "
     "]?(?:[:：]|→|->|=>|[–—])\\*{0,2}[ ]{1,3}(?P<open>[\\\"'`«“„][ "
@@ -54,28 +55,28 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What a label adds to the password that it names, and what follows it: `Passwort für den Server: X`."""
-_LABEL_ITSELF = re.compile(
+_LABEL_ITSELF = make_regex(
     r"[ ]?[:：][ ](?P<value>(?!\w+(?:[A-Z]\w*|\.\w+|[(\[].*)(?=\s|\Z))[^\s\"'`«»“”„<>;,(]{5,80})(?=[ ]*(?:\r?\n|\Z|[|*]|\())"
 )
 """The value directly after the word, at the end of a line that begins with other words."""
-_ENDS_LABEL = re.compile(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
-_STATEMENT = re.compile(
+_ENDS_LABEL = make_regex(r"[ ]?(?:[\"'`»“”]|\*\*|</code>)?[.,;!]?(?:[ ]\(|[ ]?[*]{2,}|[ ]?\||[ ]*(?:\r?\n|\\n|\Z))")
+_STATEMENT = make_regex(
     f"(?:[ ](?:{_PREPOSITION}|root|admin)(?:[ '’][\\w.'’/@-]{{1,30}}){{0,4}}?|[ "
     "](?:wifi|wlan|root|admin|\\w{2,9}-?code))?(?P<verb>'s(?=[ ])|[ "
     "](?:is|was|to|lautet|ist|war|auf|est|es|era|é|è|to|jest|into|en|är|er|,)(?:[ ](?:now|still|set "
     "to|jetzt|again|ahora|just))?)?[ ](?P<open>[\\\"'`«“„][ ]?|\\*\\*|\\()?(?P<value>[^\\s\\\"'`«»“”„<>]{4,80})",
     re.IGNORECASE,
 )
-_PASSWORD_SHAPE = re.compile(
+_PASSWORD_SHAPE = make_regex(
     r"[A-ZÄÖÜ][\w.+-]*[_+~.-][A-Za-z]\w*|\w*[a-z][A-Z][a-z]\w*|[a-z]{3,}[+~][\w+]{3,}|[A-Z][\w.~+-]*[~][\w~]+"
 )
 """The spelling of a chosen password without digits: `Teapot.Nine`, `GattoNero`, `Schnecke_rot`."""
-_NEXT_LINE = re.compile(
+_NEXT_LINE = make_regex(
     r"[^\n=\"']{0,120}:?[ ]{0,3}\r?\n(?:[ ]{0,8}\r?\n)?[ ]{0,8}(?P<value>[!-~]{8,56})[ ]{0,3}(?:\r?\n|\Z)"
 )
-_PROTOCOL_BEFORE = re.compile(r"USER |331 |---> ?$|\[P\.\]|C: ?$|>> ?$|RCPT|AUTH|ftp|pop3", re.IGNORECASE)
-_PROTOCOL = re.compile(r"PASS (?P<value>[!-~]{3,100})(?=\r?\n|\\r|\"|'|$)")
-_DIRECTIVE = re.compile(
+_PROTOCOL_BEFORE = make_regex(r"USER |331 |---> ?$|\[P\.\]|C: ?$|>> ?$|RCPT|AUTH|ftp|pop3", re.IGNORECASE)
+_PROTOCOL = make_regex(r"PASS (?P<value>[!-~]{3,100})(?=\r?\n|\\r|\"|'|$)")
+_DIRECTIVE = make_regex(
     r"(?:requirepass|masterauth|masterpass|rootpw|bindpw|olcrootpw|sentinel auth-pass \S{1,40}|storepass|keypass"
     r"|change_password \S{1,60}|add_user \S{1,60}|reset-admin-password|passin pass:|passout pass:|pass pass:"
     r"|key-password|rw(?:-|_)?password|psksecret|pre-shared-key(?: ascii-text| local| remote)?|wpa-psk ascii \d|wpa_passphrase \S{1,40}"
@@ -176,7 +177,7 @@ _DIRECTIVE_WORDS = (
     ),
 )
 _DIRECTIVE_WORDS_OF_SECRET = ("psksecret", "enable ", "username ")
-_DIRECTIVE_GOES_ON = re.compile(
+_DIRECTIVE_GOES_ON = make_regex(
     r"\w{0,20}(?:[ ](?:ascii-text|local|remote|ascii))?(?:[ ]\d)?(?:[ ]-\w+)?[ :]", re.IGNORECASE
 )
 """What follows the word in each directive; checked first, since most words for a password are followed by a punctuation
@@ -198,15 +199,15 @@ def find_key(text: str, at: int) -> RuleSpan | None:
     return (*match.span("value"), "password")
 
 
-_KEY = re.compile(
+_KEY = make_regex(
     r"key(?:(?<=pragma key)[ ]=(?=[ ][\"'])|[ ]content[ ]{0,20}:|[ ][067])?[ ]{1,4}[\"']?(?P<value>[^\s\"']{4,100})",
     re.IGNORECASE,
 )
-_KEY_BEFORE = re.compile(
+_KEY_BEFORE = make_regex(
     r"pragma |attach [^\n]{0,34} as \w{1,20} |isakmp |(?:tacacs|radius|tacacs-server|radius-server)(?: host \S{1,40})?[ -](?:server )?\Z|\n[ ]{1,20}\Z|\A[ ]{1,20}\Z",
     re.IGNORECASE,
 )
-_PUTTY = re.compile(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
+_PUTTY = make_regex(r"Private-Lines: \d{1,3}\r?\n(?P<value>(?:[A-Za-z0-9+/=]{4,}\r?\n){1,60})")
 
 
 def _in_sentence(text: str, start: int, end: int) -> RuleSpan | None:
@@ -253,7 +254,7 @@ def find_labelled_token(text: str, end: int, rule: str) -> RuleSpan | None:
     return (*match.span("value"), rule)
 
 
-_LABELLED_TOKEN = re.compile(r"(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[A-Za-z]\w*\d\w*[A-Za-z])[\w-]{12,200}")
+_LABELLED_TOKEN = make_regex(r"(?=\w*\d\w*[A-Za-z]\w*\d)(?=\w*[A-Za-z]\w*\d\w*[A-Za-z])[\w-]{12,200}")
 
 
 def _said_of(text: str, end: int) -> RuleSpan | None:
@@ -283,8 +284,8 @@ def _is_handed_over(text: str, end: int, match: re.Match[str], first: int, last:
     return _ENDS_LABEL.match(text, last) is not None and _USER_NAMED.search(text, max(0, end - 90), end) is not None
 
 
-_ABSTRACT = re.compile(r"(?:tion|ing|ment|ed|ly|ity|ung|keit|ción|zione|ção|s|managers?|wall)\Z|[-_]", re.IGNORECASE)
-_USER_NAMED = re.compile(
+_ABSTRACT = make_regex(r"(?:tion|ing|ment|ed|ly|ity|ung|keit|ción|zione|ção|s|managers?|wall)\Z|[-_]", re.IGNORECASE)
+_USER_NAMED = make_regex(
     r"\b(?:as|als|user(?:name)?|usuario|utilisateur|benutzer|utente|usu[áa]rio|gebruiker|jako|com)[ ][\w.@-]{2,40},?[ ](?:and|with|y|et|e|und|mit|avec|con|com|met|i|z)[ ]",
     re.IGNORECASE,
 )
@@ -318,9 +319,9 @@ def _on_next_line(text: str, end: int) -> RuleSpan | None:
     return (*match.span("value"), "password") if is_secret else None
 
 
-_PASSWORD_MARK = re.compile(r"[0-9!#$&*+@^~]")
+_PASSWORD_MARK = make_regex(r"[0-9!#$&*+@^~]")
 """The characters required in a password that stands far after the word for it in a sentence."""
-_LEADING_MARK = re.compile(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
+_LEADING_MARK = make_regex(r"\d|[\"'`«“„‘]|[a-z.~+-][A-Z]|[_+~]")
 _AS = frozenset(["as", "comme", "als", "como", "come", "jako", "for"])
 
 
@@ -336,7 +337,7 @@ def find_in_other_script(text: str, end: int) -> RuleSpan | None:
     return (first, last, "password") if is_value and not is_stand_in(value) else None
 
 
-_WORD_END = re.compile(r"[^\W\d_]{0,4}")
+_WORD_END = make_regex(r"[^\W\d_]{0,4}")
 
 
 def _is_rest_of_line(text: str, start: int, end: int) -> bool:
@@ -351,7 +352,7 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_NO_PASSWORD = re.compile(
+_NO_PASSWORD = make_regex(
     r"\d+[A-Za-z]{1,3}|v?\d+(?:\.\d+)+\w*|\d{4}-\d\d-\d\d.*|[\w.-]+\.(?:py|js|ts|md|txt|json|ya?ml|toml|sh|go|rs|java|html?|conf|cfg|ini|env|log|sql|xml|csv)(?::\d+)?"
     r"|[A-Za-z][\w.]*\(.*|#\d+|(?-i:[A-Z]{2,10}|[a-z]{2,10})-\d{1,6}|(?:sha|md|aes|rsa|argon|pbkdf|utf|base|oauth|http|ipv|ed|x|level|type|step|user|server|host|node|python|node)-?\d{1,5}(?:-?[a-z]{1,10})?"
     r"|\S+@\S+\.\w{2,10}|[a-z]+://.*|(?:[\w.-]+/)+[\w.-]*|\d+(?::\d+)+|[a-z_]+\[\S*|\d+(?:st|nd|rd|th)|[\d.,/-]+|\W+",
@@ -381,7 +382,7 @@ def looks_chosen(value: str) -> bool:
     )
 
 
-_PIN = re.compile(
+_PIN = make_regex(
     r"pin(?:[ -]?(?:code|nummer|number))?(?:[ ](?:for|of|to|der|für|de|del|do|zur?|zum|voor|dla)(?:[ ][\w'’-]{1,20}){1,4})?"
     r"(?:[ ]?(?:[:=]|is|lautet|ist|est|es|é|è|to|is now)[ ]{0,3}|[ ])[\"'`*]{0,2}(?P<value>\d{4,8})(?![\w.-]*\w)",
     re.IGNORECASE,

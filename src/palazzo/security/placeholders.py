@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.stopwords import STOP_WORDS
 
-REFERENCE = re.compile(
+REFERENCE = make_regex(
     r"[$<%({@\[]|\{\{|&(?:lt|#x3c);|(?:process\.env|os\.|env[.\[:]|config\.|settings\.|self\.|this\.|vault:|sops:|op://|ssm:|arn:|secrets?\.|vars?\."
     r"|local\.|data\.|file:|https?:|[~.]{0,2}/|[a-z]:\\|projects/|std::|ref\+|kms:|encrypted:|ENC\[|AQICAH|gAAAAA"
     r"|Ag[ABC][A-Za-z0-9+/]{80})",
     re.IGNORECASE,
 )
 """How a value begins that only refers to a secret, or that is encrypted."""
-PLACEHOLDER = re.compile(
+PLACEHOLDER = make_regex(
     r"your|my[_-]|example|change.?me|xxx|\*\*\*|\.\.\.|…|•••|placeholder|dummy|sample|fake|insert|replace|redact"
     r"|hidden|masked|todo|fixme|not.?set|not.?needed|undefined|unknown|optional|required|invalid|expired|null$|none$"
     r"|true$|false$|\[private|p(?:ass)?w(?:or)?d|passw|secret|token|api.?key|credential|0123456789|1234567890"
@@ -24,18 +25,18 @@ PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """Parts of a value that a person must replace. For places where most values are words of a program."""
-_SURE_PLACEHOLDER = re.compile(
+_SURE_PLACEHOLDER = make_regex(
     r"\A(?:required|nullable|sometimes|string|present|bail)[|:]|\*{2,}|x{3,}|\.\.\.|…|•••|_{4,}|#{4,}|-{4,}|change.?(?:me|it|this)|place.?holder|example|redact|\byour|\bmy[-_]"
     r"|<[^>]*>|\{[A-Za-z_][\w.]*\}|\A%\w+%|%[A-Z_]{4,40}%|\$\{|\$\(|[-_ ]here\b|todo|fixme|replace|insert|dummy|sample|not.?set|undefined|\[private",
     re.IGNORECASE,
 )
-_WORD_FOR_ONE = re.compile(
+_WORD_FOR_ONE = make_regex(
     r"(?:(?:super|an?|the|your|my|some|new|old|db|user|admin|root|test|default|current|strong|good|bad|invalid|wrong)[-_ ]?){0,3}"
     r"(?:pass(?:word|wd|phrase|code)?|passwort|kennwort|pwd?|secret|token|key|credentials?|value|string|text|contrase\wa"
     r"|senha|wachtwoord|has[lł]o|clave|mot de passe|parola|heslo|парол\w?|密码|密碼|パスワード|비밀번호|l[oö]senord|adgangskode|salasana)s?[-_ ]?(?:here|value|string)?|tests?\d{0,4}(?:tests?\d{0,4})?",
     re.IGNORECASE,
 )
-_STATE = re.compile(
+_STATE = make_regex(
     r"(?:un|in|not|nicht|non|no|im)?[- ]?(?:requ(?:ir|is|er)|obligat|obrigat|mandator|erforder|pflicht|verplicht|wymaga|pov?inn|falsch|wrong|incorr|errat"
     r"|expir|abgelauf|scadut|verlopen|wygas|vergess|vergeten|forgot|oubli|olvid|esquec|accept|verif|match|missing|fehl|manquant"
     r"|falta|vide|vac[ií]|vazi|vuot|generat|random|hidden|cach[eé]|ocult|verborg|encrypt|hashed|reset"
@@ -43,7 +44,7 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 """States of a form field or a login, in eight languages, by word stem."""
-_TAG = re.compile(r"![A-Za-z]{2,12}")
+_TAG = make_regex(r"![A-Za-z]{2,12}")
 """A YAML tag: the value that follows is encrypted or a reference."""
 _WORDS_OF_PROGRAMS = frozenset(
     """
@@ -77,8 +78,8 @@ _PUBLIC_EXAMPLES = frozenset(
 """Values from RFCs 4226, 6238, 6455, 6749, 6750, 7515, 7617 and 7636, from FIPS 197, from jwt.io and from vendors'
 manuals: the emulators of Azure Storage and Cosmos DB, the test keys of Stripe, reCAPTCHA and Turnstile.
 """
-_PUBLIC_JWT = re.compile(r"eyJ[\w-]+\.(?:eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l|eyJpc3MiOiJqb2UiLA0K)")
-_LOCAL = re.compile(
+_PUBLIC_JWT = make_regex(r"eyJ[\w-]+\.(?:eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9l|eyJpc3MiOiJqb2UiLA0K)")
+_LOCAL = make_regex(
     r"(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|host\.docker\.internal|[a-z0-9_-]{1,30})(?::\d+)?(?:[/?;,\s\"'`)]|$)",
     re.I,
 )

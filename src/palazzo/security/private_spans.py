@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from palazzo.text.lazy_patterns import make_regex
+
 PRIVATE_TAG = b"private"
 """The word in every tag, in lower case."""
-_TAG = re.compile(
+_TAG = make_regex(
     r"(?:<|\\{1,8}u003c)\s{0,8}(?P<close>/?)\s{0,8}private(?=[\s>/\\])(?P<rest>[^<>\\]{0,400})(?:>|\\{1,8}u003e)",
     re.IGNORECASE,
 )
 
 
-_TAG_START = re.compile(r"(?:<|\\{1,8}u003c)\s{0,8}/?\s{0,8}\Z", re.IGNORECASE)
+_TAG_START = make_regex(r"(?:<|\\{1,8}u003c)\s{0,8}/?\s{0,8}\Z", re.IGNORECASE)
 _BEFORE_THE_NAME = 32
 
 

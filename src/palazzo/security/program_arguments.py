@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from palazzo.text.lazy_patterns import make_regex
 
 if TYPE_CHECKING:
     pass
@@ -40,9 +43,10 @@ OUTPUT = frozenset(
 """Options followed by the path that a program writes."""
 
 
-ARCHIVE_SUFFIX = re.compile(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
+ARCHIVE_SUFFIX = make_regex(r"(?:\.tar)?\.(?:zip|t?gz|t?xz|tbz2?|tar|bz2|7z|zst)$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)
 def program_name(word: str) -> str:
     """Return a program's name without its directory, file extension and interpreter version."""
     name = re.split(r"[/\\]", word)[-1]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from palazzo.text.lazy_patterns import make_regex
+
 LONGEST_PATH = 4_096
 UNKNOWN_TEXT = "\ue002"
 """A placeholder for characters that are unknown before a command runs."""
@@ -140,27 +142,27 @@ _SOURCE_DIRECTORIES = frozenset(
 _ALWAYS_IGNORED = frozenset(
     {"uploads", "downloads", "datasets", ".cache", ".next", ".nuxt", ".parcel-cache", "backups"}
 )
-_IGNORED_FILE = re.compile(
+_IGNORED_FILE = make_regex(
     r"\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$|test$|schema$)[\w.-]+)?|.*\.(?:log(?:\.\d+)?|out|err|pid|dump"
     r"|bak|orig|rej|mbox|eml|msg|pcap|har|download|crdownload|part|zip|t?gz|tar|tbz2?|bz2|xz|t?zst|7z|rar|jar|war|whl|gem"
     r"|crate|nupkg|deb|rpm|apk|dmg|iso|exe|dll|sqlite3?|db|rdb|parquet|pdf|docx?|pptx?|xlsx?|min\.js|min\.css)",
     re.IGNORECASE,
 )
 """Files that a repository usually ignores, or that others packed or sent."""
-_GIT_STATE = re.compile(r"(?:^|/)\.(?:git|hg|svn|jj)(?:/(?!(?:config|HEAD|hooks|hgrc|description)(?:$|/))|$)")
-_PACKAGES = re.compile(
+_GIT_STATE = make_regex(r"(?:^|/)\.(?:git|hg|svn|jj)(?:/(?!(?:config|HEAD|hooks|hgrc|description)(?:$|/))|$)")
+_PACKAGES = make_regex(
     r"(?:^|/)(?:go/pkg/mod|\.cargo/registry|\.m2/repository|\.gradle/caches|lib/(?:python|ruby|node)[\d.]*|gems/[\w.-]+-\d)"
     r"(?:/|$)"
 )
-_LOOKS_OUTSIDE = re.compile(
+_LOOKS_OUTSIDE = make_regex(
     r"/(?:etc|var|usr|opt|tmp|private|proc|sys|dev|mnt|media|run|root/\.|bin|sbin|lib|Library|Applications|Volumes)"
     r"(?:/|$)|/(?:home|Users)/[^/]+/(?:\.|Downloads|Desktop|Documents|Library|Pictures|Mail|Maildir)"
     r"|[A-Za-z]:/(?:Windows|Program|Temp|Users/[^/]+/(?:AppData|Downloads|Desktop|Documents))",
     re.IGNORECASE,
 )
 """Absolute paths outside any project, for a session whose directory is unknown."""
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_FIRST_COMPONENT_PATTERN = re.compile(r"(?:\./)?(?:\*\*|\*/)")
+_DRIVE = make_regex(r"[A-Za-z]:[\\/]")
+_FIRST_COMPONENT_PATTERN = make_regex(r"(?:\./)?(?:\*\*|\*/)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from palazzo.security import quotation_patterns as forms
+from palazzo.text.lazy_patterns import make_regex
 
 QuoteKind = Literal["fence", "quote", "mail", "chat", "log", "pasted", "code"]
 
@@ -37,7 +38,7 @@ class Quotation(NamedTuple):
 
 _LONGEST_LINE = 2_000
 """The most characters of a line that the rules examine."""
-_MARKS = re.compile('["“«„]')
+_MARKS = make_regex('["“«„]')
 _LOOKAHEAD = 12
 """Lines that are examined for alternating speakers. Limits the time for a long list."""
 

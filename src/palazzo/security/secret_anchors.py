@@ -11,6 +11,7 @@ from palazzo.security.password_lists import find_kubernetes_secret, find_listed,
 from palazzo.security.password_statements import find_in_other_script
 from palazzo.security.secret_names import NAME_ANCHORS, named_value
 from palazzo.security.secret_phrases import BEFORE_COLON, OTHER_SCRIPTS, PHRASES, RuleSpan, find_private_key
+from palazzo.text.lazy_patterns import make_regex
 
 
 def find_at_words(text: str, lower_bytes: bytes) -> list[RuleSpan]:
@@ -159,7 +160,7 @@ def _search_for(letter: str) -> tuple[bytes, Callable[..., re.Match[bytes] | Non
         word[offset:].encode(): _Anchor(word, offset, _LOOKS[word], _LISTS.get(word))
         for word, offset in offsets.items()
     }
-    return letter.encode(), re.compile(_pattern_for(letter)).search, anchors
+    return letter.encode(), make_regex(_pattern_for(letter)).search, anchors
 
 
 _SEARCHES = tuple(map(_search_for, _BY_LETTER))

@@ -32,6 +32,7 @@ from palazzo.security.value_shapes import (
     is_random_word,
     is_token,
 )
+from palazzo.text.lazy_patterns import make_regex
 
 NAME_ANCHORS = ("pass", "pw", "secret", "token", "key")
 """Parts of a secret's name, in lower case; `named_value` decides from the context whether it is one."""
@@ -61,7 +62,7 @@ _TAIL = (
     r"|staging|stage|live|sandbox|old|new|current|primary|secondary|main|default|admin|root|user|access|auth|client"
     r"|app|api|db|github|gitlab|aws|[0-9]{1,3}(?![0-9])|v[0-9])){0,8}"
 )
-_AFTER_NAME = re.compile(
+_AFTER_NAME = make_regex(
     f"(?P<tail>{_TAIL})(?![A-Za-z0-9_])(?P<close>\\\\{{0,16}}[\\\"'`]?[\\])]?(?:\\*\\*)?)(?::[ "
     "]?[A-Za-z][\\w.\\[\\]| ]{0,40}(?=[ ]?=[ ]?[\\\"'bru]))?(?P<sep>[ \\t]{0,20}(?:=>|:=|<-|={1,3}|[!~]=|:|\\|)[ "
     "\\t]{0,20}|[ ]?(?P<call>[,(])[ ]{0,4}|(?P<xml>>)|[ ](?P<said>is|to|was|be|as|with)[ ]:?[ ]?|(?P<space>[ "
@@ -69,17 +70,17 @@ _AFTER_NAME = re.compile(
     "String|String|Some)\\()(?=[\\\"']))?(?:(?P<open>\\\\{0,16}[\\\"'`])(?P<quoted>(?:(?!(?P=open))[^\\n]){1,600})(?P=open)|(?P<plain>\\{[^{}\\s\\\"'$]{1,80};[^{}\\s\\\"']{0,80}\\}(?=[;\\s\\\"']|\\Z)|(?:\\{[A-Za-z0-9]{3,8}\\})?(?:[^\\s\\\"'`<>;,&(){}|\\\\]{1,200}+|&(?!(?:amp;)?\\w{1,60}=)(?:(?:amp|lt|gt|quot|apos);)?){1,4}))",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
+_PLURAL = make_regex(r"[.,;)\n]|s[\W_]|iz|ed\b|ing\b", re.IGNORECASE)
 """Follows a word that is not the name of a secret, or ends a clause."""
-_PASSWORD = re.compile(
+_PASSWORD = make_regex(
     r"w[oö]r[dt]|wd|phrase|code|d(?![a-z])|e(?<=mot de passe)|e(?<=palavra.passe)|e(?<=_passe)|es?(?<=mots de passe)",
     re.IGNORECASE,
 )
-_SECRET_ID = re.compile(r"_?id(?![a-z])", re.IGNORECASE)
-_PIECES = re.compile(
+_SECRET_ID = make_regex(r"_?id(?![a-z])", re.IGNORECASE)
+_PIECES = make_regex(
     r"(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?\"[^\"\n]{1,100}\"){1,12}|(?:[ ]?(?:\+|\.\.?|\|\|)[ ]?'[^'\n]{1,100}'){1,12}"
 )
-_BETWEEN_PIECES = re.compile(r"([\"'])[ ]?(?:\+|\.\.?|\|\|)[ ]?\1")
+_BETWEEN_PIECES = make_regex(r"([\"'])[ ]?(?:\+|\.\.?|\|\|)[ ]?\1")
 
 
 def named_value(text: str, at: int, anchor: str) -> tuple[int, int, str] | None:
@@ -124,8 +125,8 @@ def _find_assigned_value(text: str, at: int, name_end: int, rule: str) -> tuple[
     return (start, end, rule) if _fits(text, at, match, _join_pieces(text, start, end), rule) else None
 
 
-_PHRASE = re.compile(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
-_INSTRUCTION = re.compile(
+_PHRASE = make_regex(r"[a-z]{2,12}(?: [a-z]{2,12}){2,8}(?=[ ]*(?:\r?\n|\Z))")
+_INSTRUCTION = make_regex(
     r"\b(?:must|should|may|can|will|not|enter|please|use|used|your|this|same|required|is|are|if|for|when|to|of|with|from)\b"
 )
 """Words that a form uses in instructions about a passphrase."""
@@ -140,7 +141,7 @@ def _end_of_argument(text: str, at: int, match: re.Match[str], start: int, end: 
     return max(end, rest.end()) if rest else end
 
 
-_ARGUMENT = re.compile(
+_ARGUMENT = make_regex(
     r"(?![$|-]|[\w.]+[(\[])(?:[^\s\"'`;&|,<>]|[;&|,](?=[^\s;&|,\"'`]*\w)(?!\w+=|amp;))+(?<![)\]},.:])"
 )
 
@@ -204,7 +205,7 @@ def _is_word_pw(text: str, at: int, end: int) -> bool:
 
 
 _PW_OF = frozenset(["root", "bind", "user"])
-_PW_STATES = re.compile(
+_PW_STATES = make_regex(
     r" (?:\S{0,80}[!#$&*+@^~]|(?:[=:]|is|was|to|for|ist|für|est|[a-z]{2,12}(?: is|:)) )", re.IGNORECASE
 )
 
@@ -218,7 +219,7 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
     return not is_glued or _ENGLISH_PASS.search(prefix) is None
 
 
-_ENGLISH_PASS = re.compile(
+_ENGLISH_PASS = make_regex(
     r"(?<![a-z])(?:by|com|tres|sur|over|under|en|im|multi|single|two|three|one|first|second|high|low|band|all|re|un|out|back"
     r"|forward|encom|render|shader|ex|mono|get)\Z",
     re.IGNORECASE,
@@ -270,7 +271,7 @@ def _is_header(text: str, at: int, match: re.Match[str]) -> bool:
     return is_named and text[max(0, start - 1) : start] in ("", "\n", "'", '"') and len(match["plain"] or "") >= 8
 
 
-_HEADER = re.compile(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.IGNORECASE)
+_HEADER = make_regex(r"X-(?:[A-Za-z]+-){1,4}(?:Key|Token|Secret)(?![\w-])", re.IGNORECASE)
 
 
 def _is_held_by_client(text: str, at: int, match: re.Match[str]) -> bool:
@@ -279,7 +280,7 @@ def _is_held_by_client(text: str, at: int, match: re.Match[str]) -> bool:
     return match["sep"].strip() in ("=", ":", "=>") and _SHARED_SECRET.search(name) is not None
 
 
-_SHARED_SECRET = re.compile(
+_SHARED_SECRET = make_regex(
     r"(?:client|app|shared|consumer|signing|webhook|session|cookie|jwt|hmac)_?secret(?:_?key)?\Z"
 )
 
@@ -290,7 +291,7 @@ def _is_indented(text: str, start: int, match: re.Match[str]) -> bool:
     return begins and match["space"] is not None and LINE_AFTER.match(text, match.end()) is not None
 
 
-_PUBLICATION_HINT = re.compile(
+_PUBLICATION_HINT = make_regex(
     r"docsearch|search[-_ ]?only|safe to (?:commit|publish)|publishable|authDomain", re.IGNORECASE
 )
 """A note beside a key that says the key is public."""
@@ -301,4 +302,4 @@ def _is_variable(text: str, at: int) -> bool:
     return _VARIABLE.match(text, max(0, name_start(text, at))) is not None
 
 
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{3,60}=(?!=)")
+_VARIABLE = make_regex(r"[A-Z][A-Z0-9_]{3,60}=(?!=)")

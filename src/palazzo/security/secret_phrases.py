@@ -17,28 +17,29 @@ from palazzo.security.password_statements import find_field, find_pin, is_strong
 from palazzo.security.placeholders import is_default_login, is_public_example, is_stand_in
 from palazzo.security.secret_names import find_value_of
 from palazzo.security.token_forms import AZURE_CLIENT_SECRET, KEY_MATERIAL, PRIVATE_KEY, PRIVATE_KEY_TAIL
+from palazzo.text.lazy_patterns import make_regex
 
 RuleSpan = tuple[int, int, str]
 """The start and end of a secret, and the rule that found it."""
 
-_CREDENTIALS = re.compile(r"://([^\s/@:\"'`<>?#]{0,100}):([^\s/@\"'`<>]{3,200})@(?=[\w.\[$-])")
-_DATABASE = re.compile(
+_CREDENTIALS = make_regex(r"://([^\s/@:\"'`<>?#]{0,100}):([^\s/@\"'`<>]{3,200})@(?=[\w.\[$-])")
+_DATABASE = make_regex(
     r"(?:mongodb(?:\+srv)?|postgres(?:ql)?|mysql|mariadb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse|s?ftp|smb|ldaps?|mqtts?|nats)\Z",
     re.I,
 )
-_ODD_CREDENTIALS = re.compile(
+_ODD_CREDENTIALS = make_regex(
     r"://([^\s/@:\"'`<>?#]{0,100}):(?!\d{1,5}[/?])([^\s\"'`<>]{3,200})@(?=[\w.\[-]{1,200}(?:[:/?\s\"'`<>,;)]|$))"
 )
-_STAND_IN = re.compile(
+_STAND_IN = make_regex(
     r"[$<{%*\[(]|(?:password|passwd|pass|pwd|secret|token|xxx+|\.\.\.|port)\Z|\d{2,5}\Z", re.IGNORECASE
 )
-_AUTHORIZATION = re.compile(
+_AUTHORIZATION = make_regex(
     r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?"
     r"(?!basic|digest|negotiate|aws4)[A-Za-z][\w-]{2,24}[ :=]{1,3}(?:token=)?\\{0,4}[\"']?([\w.~+/=!:-]{12,4096})",
     re.IGNORECASE | re.ASCII,
 )
-_BEARER = re.compile(r"bearer[ ]{1,3}([A-Za-z0-9._~+/-]{20,4096}=*)", re.IGNORECASE)
-_BASIC = re.compile(
+_BEARER = make_regex(r"bearer[ ]{1,3}([A-Za-z0-9._~+/-]{20,4096}=*)", re.IGNORECASE)
+_BASIC = make_regex(
     r"auth(?:orization)?\\{0,16}[\"']?[ ]{0,4}[:=,][ ]{0,4}\\{0,16}[\"'`]?(?:basic[ ]{1,3})?"
     r"([A-Za-z0-9+/]{8,1024}={0,2})",
     re.IGNORECASE,
@@ -61,7 +62,7 @@ def _credentials(text: str, at: int) -> RuleSpan | None:
     return (*match.span(2), "url-password")
 
 
-_TOKEN_ALONE = re.compile(
+_TOKEN_ALONE = make_regex(
     r"://((?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z0-9_-]{24,200})@(?=[\w.-]{3,100}\.[a-z])(?![\w.-]{0,60}ingest)"
 )
 
@@ -74,7 +75,7 @@ def _find_signature(text: str, at: int) -> RuleSpan | None:
     return (*match.span(1), "signature") if match else None
 
 
-_SIGNATURE = re.compile(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]ignature=([\w%+/-]{27,1024}={0,2})")
+_SIGNATURE = make_regex(r"://[^\s\"'<>]{1,1100}?[?&](?:X-Amz-|X-Goog-|X-Oss-)?[Ss]ignature=([\w%+/-]{27,1024}={0,2})")
 
 
 def _authorization(text: str, at: int) -> RuleSpan | None:
@@ -142,7 +143,7 @@ def _login(text: str, at: int) -> RuleSpan | None:
     return (*match.span(group), "password")
 
 
-_AUTH = re.compile(
+_AUTH = make_regex(
     r"auth(?:[ ](?:plain|login)[ ]{1,3}(?P<sasl>[A-Za-z0-9+/]{8,300}={0,2})(?![\w+/=])"
     r"|[ ]{1,3}(?:default )?[\"']?(?P<master>[^\s\"']{4,100})|:(?P<oauth>[a-z0-9]{30})(?![a-z0-9])|:token\n(?:[^\n]{0,120}\n)?(?P<uuid>[0-9a-f-]{36})"
     r"|\w{0,10}\(?=?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?(?:Some\()?[\"'](?P<pair>[^\"'\n]{3,100})[\"']|\"(?: \"[^\"\n]{1,60}\")? \"(?P<redis>[^\"\n]{4,200})\"|=[\w.-]{1,40}/(?P<slash>[^\s\"']{4,100})"
@@ -151,7 +152,7 @@ _AUTH = re.compile(
 )
 
 
-_AUTH_BEFORE = re.compile(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
+_AUTH_BEFORE = make_regex(r"(?:\A|\n|> ?)(?:[a-z-]{0,9}masterauth|AUTH)\Z")
 
 
 def _auth(text: str, at: int) -> RuleSpan | None:
@@ -170,7 +171,7 @@ def _kennwort(text: str, at: int) -> RuleSpan | None:
     return find_value_of(text, at, match.end())
 
 
-_LATIN_WORD = re.compile(
+_LATIN_WORD = make_regex(
     r"kennwort\w{0,3}|wachtwoord\w{0,2}|contrase\wa|senha|claves?(?= ?(?:de|del|es|para|:))|mdp|psk|parola(?: d['’]ordine)?",
     re.IGNORECASE,
 )
@@ -219,13 +220,13 @@ def _strong(match: re.Match[str] | None) -> RuleSpan | None:
     return (*match.span("value"), "password")
 
 
-_LOGIN_SAID = re.compile(
+_LOGIN_SAID = make_regex(
     r"(?:login|log in|cred(?:ential)?|inlog\w*|zalog\w*|identifi\w*|zugangsdaten|anmeld\w*|acces\w*)s?\b[^\n:=(]{0,40}?(?:[ ]?[:=]| is| are| with| als| as| met| mit| avec| con| com| jako)[ ]{1,2}"
     r"(?:user(?:name)? )?[\"'`]?[\w.@-]{2,40}[\"'`]?(?:[ ]?[/:,][ ]?|[ ](?:and|und|et|y|e|i|en)[ ](?:password |pw )?)"
     r"[\"'`]?(?P<value>[^\s\"'`,;]{6,60})",
     re.IGNORECASE,
 )
-_LOGIN_OF_IMAP = re.compile(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
+_LOGIN_OF_IMAP = make_regex(r"LOGIN [^\s]{1,80} \"?(?P<value>[^\s\"]{4,80})\"?(?=\r?\n|\\r|\Z)")
 
 
 def _is_third(text: str, at: int, match: re.Match[str]) -> bool:
@@ -233,18 +234,18 @@ def _is_third(text: str, at: int, match: re.Match[str]) -> bool:
     return _THREE_LITERALS.match(text, at, match.end()) is not None
 
 
-_THREE_LITERALS = re.compile(
+_THREE_LITERALS = make_regex(
     r"connect\((?:\s{0,8}[\"'][^\"'\n]{1,60}[\"'],){2}\s{0,8}[\"'][^\"'\n]{5,100}[\"']\Z", re.IGNORECASE
 )
-_ADDRESS = re.compile(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
-_CALL_OF_TWO = re.compile(
+_ADDRESS = make_regex(r"[\"'](?:\w{1,10}:){1,3}(?://|\w{2,10}=)")
+_CALL_OF_TWO = make_regex(
     r"(?:(?P<named>superuser|wifi\.begin|ftp(?=\([^()\n]{1,100},[^()\n]{1,100},))|\w{0,20})s?\((?:[^()\n]{0,200}?,\s{0,8})?(?P<q>[\"'])[^\"'\n]{1,60}(?P=q)\s{0,2},\s{0,8}(?P<q2>[\"'])(?P<value>[^\"'\n]{3,100})(?P=q2)",
     re.IGNORECASE,
 )
-_CONNECT = re.compile(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
+_CONNECT = make_regex(r"connect [A-Za-z]\w{1,30}/(?P<value>[^\s@\"'/]{4,60})(?=@| as sys)", re.IGNORECASE)
 _ORACLE = ("sqlplus", "sqlldr", "expdp", "impdp", "oracle", "rman ")
-_USER_BEFORE = re.compile(r"[\"'\s:@(]?[A-Za-z][\w.$-]{0,40}[:/](?P<value>[^\s\"'/@]{3,80})\Z")
-_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+_USER_BEFORE = make_regex(r"[\"'\s:@(]?[A-Za-z][\w.$-]{0,40}[:/](?P<value>[^\s\"'/@]{3,80})\Z")
+_APP_PASSWORD = make_regex(r"[a-z]{4}(?: [a-z]{4}){3}")
 
 
 def _find_sql_password(text: str, at: int) -> RuleSpan | None:
@@ -255,10 +256,10 @@ def _find_sql_password(text: str, at: int) -> RuleSpan | None:
     return (*match.span(2), "password") if is_sql else None
 
 
-_SQL_IDENTIFICATION = re.compile(
+_SQL_IDENTIFICATION = make_regex(
     r"identified (?:with \S{1,60} )?(?:by|as) (?:password )?(\\{0,2}[\"'`])?([^\s\"'`;\\]{3,200})", re.IGNORECASE
 )
-_USER_OF_SQL = re.compile(
+_USER_OF_SQL = make_regex(
     r"\b(?:user|role|link|(?:grant\s.{1,40}|connect)\sto)\s\S{1,60}\s{1,4}\Z", re.IGNORECASE | re.DOTALL
 )
 
@@ -271,7 +272,7 @@ def _community(text: str, at: int) -> RuleSpan | None:
     return (*match.span(1), "password") if directive and match[1] not in ("string", "public") else None
 
 
-_COMMUNITY = re.compile(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
+_COMMUNITY = make_regex(r"community(?:-string)?[ ]{1,4}[\"']?([^\s\"']{4,100})", re.IGNORECASE)
 
 
 def _log_in_or_connect(text: str, at: int) -> RuleSpan | None:
@@ -281,8 +282,8 @@ def _log_in_or_connect(text: str, at: int) -> RuleSpan | None:
     return _log_in(text, at)
 
 
-_ADDED_LOGIN = re.compile(r"(?<=sp_add)login N?'[^'\n]{1,60}', ?N?'(?P<value>[^'\n]{4,100})'", re.IGNORECASE)
-_NETWORK_CREDENTIAL = re.compile(
+_ADDED_LOGIN = make_regex(r"(?<=sp_add)login N?'[^'\n]{1,60}', ?N?'(?P<value>[^'\n]{4,100})'", re.IGNORECASE)
+_NETWORK_CREDENTIAL = make_regex(
     r"(?<=[a-z])Credentials?\(\s{0,4}([\"'])[^\"'\n]{1,60}\1,\s{0,4}\1(?P<value>[^\"'\n]{3,100})\1"
 )
 
@@ -301,7 +302,7 @@ def _is_pair(value: str) -> bool:
     return is_strong(value) and not is_stand_in(value) and not value.isalnum()
 
 
-_PAIR = re.compile(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
+_PAIR = make_regex(r"(?<![\w/.-])(?:admin|root):(?P<value>[^\s\"'`,;:@/]{6,60})(?=[\s\"'`,;.)]|\Z)", re.IGNORECASE)
 
 
 def _windows_option(text: str, at: int) -> RuleSpan | None:
@@ -309,7 +310,7 @@ def _windows_option(text: str, at: int) -> RuleSpan | None:
     return _first_value(_WINDOWS_OPTION, text, at)
 
 
-_WINDOWS_OPTION = re.compile(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
+_WINDOWS_OPTION = make_regex(r"(?<=\s)/r?p[: ](?P<value>[^\s\"'%/:]{4,100})(?=\s|\Z)", re.IGNORECASE)
 
 
 def _net_use(text: str, at: int) -> RuleSpan | None:
@@ -317,7 +318,7 @@ def _net_use(text: str, at: int) -> RuleSpan | None:
     return _first_value(_NET_USE, text, at)
 
 
-_NET_USE = re.compile(
+_NET_USE = make_regex(
     r"net use [^\n]{1,120}?/user:\S{1,60} (?P<value>[^\s/*\"'][^\s\"']{3,60})(?=\s|\Z)", re.IGNORECASE
 )
 
@@ -332,7 +333,7 @@ def _acl(text: str, at: int) -> RuleSpan | None:
     return _first_value(_ACL, text, at)
 
 
-_ACL = re.compile(r"acl setuser [^\n>]{1,60} >(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
+_ACL = make_regex(r"acl setuser [^\n>]{1,60} >(?P<value>[^\s\"']{4,100})", re.IGNORECASE)
 
 
 def _short_label(text: str, at: int) -> RuleSpan | None:
@@ -340,8 +341,8 @@ def _short_label(text: str, at: int) -> RuleSpan | None:
     return _strong(_SHORT_LABEL.match(text, at)) if _USER_LABEL.search(text, max(0, at - 50), at) else None
 
 
-_SHORT_LABEL = re.compile(r" p: [\"'`]?(?P<value>[^\s\"'`,;]{4,80})", re.IGNORECASE)
-_USER_LABEL = re.compile(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
+_SHORT_LABEL = make_regex(r" p: [\"'`]?(?P<value>[^\s\"'`,;]{4,80})", re.IGNORECASE)
+_USER_LABEL = make_regex(r"\bu(?:ser)?: \S{1,40}\Z", re.IGNORECASE)
 
 
 def _answer_to_prompt(text: str, at: int) -> RuleSpan | None:
@@ -349,7 +350,7 @@ def _answer_to_prompt(text: str, at: int) -> RuleSpan | None:
     return _first_value(_ANSWER, text, at)
 
 
-_ANSWER = re.compile(
+_ANSWER = make_regex(
     r"spawn [^\n]{1,160}?[\n;][^\n]{0,60}?asswor[dt][^\n\w]{0,10}\s{0,8}\w{0,4}send \"(?P<value>[^\"\n\\$]{4,100})(?:\\{1,2}[rn])?\"",
     re.IGNORECASE,
 )
@@ -359,7 +360,7 @@ def _added_user(text: str, at: int) -> RuleSpan | None:
     return _first_value(_ADDED_USER, text, at)
 
 
-_ADDED_USER = re.compile(r"(?<=rabbitmqctl )add_user [\"']?[\w.-]{1,60}[\"']? [\"']?(?P<value>[^\s\"']{4,100})")
+_ADDED_USER = make_regex(r"(?<=rabbitmqctl )add_user [\"']?[\w.-]{1,60}[\"']? [\"']?(?P<value>[^\s\"']{4,100})")
 
 
 def _signing_key(text: str, at: int) -> RuleSpan | None:
@@ -367,7 +368,7 @@ def _signing_key(text: str, at: int) -> RuleSpan | None:
     return _first_value(_SIGNING_KEY, text, at)
 
 
-_SIGNING_KEY = re.compile(
+_SIGNING_KEY = make_regex(
     r"jwt\.(?:sign|verify|encode|decode)\((?:[^()\n\"']{0,80}|\{[^{}\n]{0,200}\}),\s{0,8}(?P<q>[\"'])(?P<value>[^\"'\n]{8,200})(?P=q)",
     re.IGNORECASE,
 )

@@ -24,6 +24,7 @@ from palazzo.security.entropy import is_random, may_be_random
 from palazzo.security.placeholders import is_public_example
 from palazzo.security.secret_anchors import find_at_other_scripts, find_at_words
 from palazzo.security.secret_phrases import RuleSpan
+from palazzo.text.lazy_patterns import make_regex
 
 RULES_VERSION = 2
 """Raised whenever the rules find more than before: the palace stores the version that its items were archived under."""
@@ -31,7 +32,7 @@ SHORTEST_RUN = 20
 LONGEST_RUN = 4096
 """A longer run is data: no key is that long, and one base64 image would cost more than all the text around it."""
 
-MARK = re.compile(r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]|\[private\]")
+MARK = make_regex(r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]|\[private\]")
 """What redaction inserts in place of a secret or a private span. Nothing inside it is detected again."""
 
 
@@ -79,20 +80,20 @@ def _head_pattern() -> str:
     return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in by_first.items())
 
 
-_FORMS = {form.head: (form.rule, re.compile(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
-_HEAD = re.compile(_head_pattern())
-_HEAD_OF_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
-_SEGMENTED_PATTERN = re.compile(
+_FORMS = {form.head: (form.rule, make_regex(re.escape(form.head) + form.body, re.ASCII)) for form in token_forms.FORMS}
+_HEAD = make_regex(_head_pattern())
+_HEAD_OF_WORD = make_regex(rf"(?<![A-Za-z0-9])(?:{_HEAD.pattern})")
+_SEGMENTED_PATTERN = make_regex(
     "|".join(f"(?P<form_{n}>{pattern})" for n, (_, pattern) in enumerate(token_forms.SEGMENTED_FORMS)), re.ASCII
 )
 _LED_RULES = {f"form_{n}": rule for n, (rule, _) in enumerate(token_forms.SEGMENTED_FORMS)}
-_LED_BEGINS = re.compile(r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))(?=[A-Za-z0-9])")
+_LED_BEGINS = make_regex(r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))(?=[A-Za-z0-9])")
 _DASH = ord("-")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _HASH_SIZES = frozenset([32, 40, 56, 64, 96, 128])
-_DIGIT = re.compile(r"[0-9]")
-_ESCAPES = {"\\": re.compile(r"[nrtbf0]|u[0-9a-fA-F]{4}"), "%": re.compile(r"[0-9a-fA-F]{2}")}
-_ESCAPES["["] = _ESCAPES[";"] = re.compile(r"\d{1,3}m")
+_DIGIT = make_regex(r"[0-9]")
+_ESCAPES = {"\\": make_regex(r"[nrtbf0]|u[0-9a-fA-F]{4}"), "%": make_regex(r"[0-9a-fA-F]{2}")}
+_ESCAPES["["] = _ESCAPES[";"] = make_regex(r"\d{1,3}m")
 """What may begin a run without belonging to it, by the character before it: the rest of an escape of strings, addresses
 and terminals.
 """
@@ -232,7 +233,7 @@ _AFTER_HOST = (
     "com/trigger/",
     "com/open-apis/",
 )
-_CRYPT_HASH = re.compile(
+_CRYPT_HASH = make_regex(
     r"\$(?:2[abxy]?\$\d\d\$[./A-Za-z0-9]{53}|apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}|1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
     r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43})"
 )
@@ -253,7 +254,7 @@ def _may_be_led(text: str, start: int, end: int) -> bool:
     return (part is not None and not token_forms.LED_BY.isdisjoint((part[0], part[0][1:]))) or end - start == _AIRTABLE
 
 
-_LAST_PART = re.compile(r"[A-Za-z0-9]{1,9}[.~]\Z")
+_LAST_PART = make_regex(r"[A-Za-z0-9]{1,9}[.~]\Z")
 _AIRTABLE = 64
 
 

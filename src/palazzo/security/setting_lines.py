@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 
-_SIBLING_FIELD = re.compile(
+from palazzo.text.lazy_patterns import make_regex
+
+_SIBLING_FIELD = make_regex(
     r"(?<![A-Za-z])(?:user(?:[_ -]?(?:name|id))?|login|uid|usr|account|host(?:name)?|server|email|db(?:name)?|database|machine|ssid"
     r"|benutzer|utilisateur|usuario|identity|from|port|principal|bind_?dn|url|sender|endpoint|adminuser)[\"']?(?:[ \t]{0,4}(?:[:=]|=>)[ \t]{0,4}|[ \t]{1,4}|</?\w{0,20}>)"
     r"[\"'`]?[^\s\"'`{(<\[$:=]{2,}",
 )
 """A field that stands beside a password, in lower case."""
-LINE_BEFORE = re.compile(
+LINE_BEFORE = make_regex(
     r"(?:\A|\n|\\n)[ \t>+|-]{0,24}(?:set |export |public |const |let |var |final |static |char ?\* ?|String |d-i )*[\"'$]?\Z"
 )
-LINE_AFTER = re.compile(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
+LINE_AFTER = make_regex(r"[\"']?[ \t]{0,8};?(?:[ \t]{1,8}(?:#|//|--)[^\n]{0,200})?(?:\r?\n|\\n|\\r|\"|\Z)")
 
 
 def is_setting(text: str, start: int, match: re.Match[str], end: int) -> bool:
@@ -47,13 +49,13 @@ def is_setting(text: str, start: int, match: re.Match[str], end: int) -> bool:
     return above is not None or below is not None or is_alone
 
 
-_SECTION = re.compile(r"(?:\A|\n)[ ]?\[[\w .:\"-]{1,40}\]\r?\n(?:[^\n\[\](){}]*\n)*\Z")
-_NAME_OF_CODE = re.compile(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
-_TYPE = re.compile(r"(?:[A-Z][a-z]+){2,}")
-_CODE_AFTER = re.compile(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
+_SECTION = make_regex(r"(?:\A|\n)[ ]?\[[\w .:\"-]{1,40}\]\r?\n(?:[^\n\[\](){}]*\n)*\Z")
+_NAME_OF_CODE = make_regex(r"(?!\w*[A-Z]\w*_)[a-z_]\w*(?:\.\w+)*|[A-Z]\w*\.[\w.]+")
+_TYPE = make_regex(r"(?:[A-Z][a-z]+){2,}")
+_CODE_AFTER = make_regex(r"[ \t]*(?:,|\r?\n[ \t]*[)\]}])")
 _SETTING = r"[ \t]*(?:- )?[\w.-]{2,40}[ ]?[:=](?:[ ][^\n{}()\[\];,]{0,80}[^\n{}()\[\];, :])?"
-_SETTING_ABOVE = re.compile(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
-_SETTING_BELOW = re.compile(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
+_SETTING_ABOVE = make_regex(rf"(?:\A|\n)(?:{_SETTING}|[ ]?\[[\w .:-]{{1,40}}\])\r?\n\Z")
+_SETTING_BELOW = make_regex(rf"\r?\n{_SETTING}(?:\r?\n|\Z)")
 """The next line: a setting, or the heading of a group of settings."""
 
 

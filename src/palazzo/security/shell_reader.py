@@ -18,6 +18,7 @@ from palazzo.security.shell_syntax import (
     Variable,
     Word,
 )
+from palazzo.text.lazy_patterns import make_regex
 
 LONGEST_COMMAND = 65_536
 """The most characters of a command that are parsed. The limit is generous: agents write whole files with
@@ -27,15 +28,15 @@ DEEPEST = 24
 """The greatest nesting depth of substitutions and groups."""
 _COPY = 6
 """The depth that copied text (backquotes, here-documents) adds, so that the time remains linear."""
-OPERATORS = re.compile(r"&&|\|\||;;&?|;&|\|&|[;&|\n()]")
-REDIRECTION = re.compile(r"(\d{0,4}|\{\w{1,40}\})(<<<|<<-?|<>|>>|>\||<&|>&|&>>|&>|<(?!\()|>(?!\())")
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w{0,100})(\[[^\]\s$`'\"]{0,100}\])?\+?=")
-_NAME = re.compile(r"[A-Za-z_]\w{0,100}|[0-9@*#?$!-]")
-_PLAIN = re.compile(r"[^\s;&|<>()'\"`$\\#]+")
-_QUOTED_TEXT = re.compile(r'[^"\\$`]+')
-_RESERVED_WORD = re.compile(r"[^\s;&|<>()'\"`$\\]{1,40}")
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
-_ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|c.|.)", re.DOTALL)
+OPERATORS = make_regex(r"&&|\|\||;;&?|;&|\|&|[;&|\n()]")
+REDIRECTION = make_regex(r"(\d{0,4}|\{\w{1,40}\})(<<<|<<-?|<>|>>|>\||<&|>&|&>>|&>|<(?!\()|>(?!\())")
+ASSIGNMENT = make_regex(r"([A-Za-z_]\w{0,100})(\[[^\]\s$`'\"]{0,100}\])?\+?=")
+_NAME = make_regex(r"[A-Za-z_]\w{0,100}|[0-9@*#?$!-]")
+_PLAIN = make_regex(r"[^\s;&|<>()'\"`$\\#]+")
+_QUOTED_TEXT = make_regex(r'[^"\\$`]+')
+_RESERVED_WORD = make_regex(r"[^\s;&|<>()'\"`$\\]{1,40}")
+_BLANK = make_regex(r"(?:[ \t]|\\\n)+")
+_ANSI = make_regex(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|c.|.)", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 CLOSERS = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}", ")"})
 
@@ -257,7 +258,7 @@ def _is_pattern(piece: Piece) -> bool:
     return isinstance(piece, Text) and not piece.is_quoted and piece.text[-1:] in ("?", "*", "+", "@", "!")
 
 
-_IN_DOCUMENT = re.compile(r"\\[$`\\]|\$\(|`|\$\{?\w{1,100}\}?")
+_IN_DOCUMENT = make_regex(r"\\[$`\\]|\$\(|`|\$\{?\w{1,100}\}?")
 
 
 def _ansi_character(match: re.Match[str]) -> str:

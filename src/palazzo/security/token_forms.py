@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from palazzo.text.lazy_patterns import make_regex
+
 _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
 _X = r"[A-Fa-f0-9]"
@@ -212,12 +214,12 @@ LED_BY = frozenset(
 )
 """The text before the long part of each of them, except those that end in `:`."""
 
-DISCORD = re.compile(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])")
-MAILCHIMP = re.compile(r"[0-9a-f]{32}-us\d{1,2}(?![\w-])")
-MAXMIND = re.compile(r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![\w-])")
+DISCORD = make_regex(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}(?![\w-])")
+MAILCHIMP = make_regex(r"[0-9a-f]{32}-us\d{1,2}(?![\w-])")
+MAXMIND = make_regex(r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![\w-])")
 
-AZURE_CLIENT_SECRET = re.compile(r"(?<![\w~.])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~-])")
-WEBHOOK = re.compile(
+AZURE_CLIENT_SECRET = make_regex(r"(?<![\w~.])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~-])")
+WEBHOOK = make_regex(
     r"hooks\.slack\.com/(?:services|workflows|triggers)/(T[\w/]{20,80})"
     r"|discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{16,20}/([\w-]{60,80})"
     r"|\.webhook\.office\.com/webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w/-]{32,120})"
@@ -228,14 +230,14 @@ WEBHOOK = re.compile(
     r"|/hooks/([a-z0-9]{26})(?![\w-])",
     re.ASCII,
 )
-PRIVATE_KEY = re.compile(
+PRIVATE_KEY = make_regex(
     r"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-----?"
     r"(?:((?:[^-]|-(?!---)){0,16384})-----? ?END [A-Z0-9 ]{0,60}-----?"
     r"|((?:(?:\s|\\{1,4}[nr])*[A-Z][\w-]{1,20}: [^\n]{1,80}){0,4}(?:(?:\s|\\{1,4}[nr]|[>+|#*])*[A-Za-z0-9+/=]{16,}+(?![^\s\\\"'])){1,400}))"
 )
 """Up to its last line, or, if that is missing, to the end of its body."""
-PRIVATE_KEY_TAIL = re.compile(
+PRIVATE_KEY_TAIL = make_regex(
     r"(?<![A-Za-z0-9+/=])((?:[A-Za-z0-9+/=]{5,}+(?:\s|\\{1,4}[nr]|[\"',+>|#*]){1,12}(?:\d{1,5}(?:[\t:|]|\u2192){1,2}[ ]?)?){1,100})-----END [A-Z0-9 ]{0,40}\Z"
 )
 """The body before a last line whose first line is missing from the text."""
-KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/]{32}")
+KEY_MATERIAL = make_regex(r"[A-Za-z0-9+/]{32}")

@@ -1,7 +1,6 @@
 """Trust of the tools of agents' hosts: which of them print local words, and the effects of a call. Pure.
 
-A tool with an unknown name is foreign, as is every MCP server except Palazzo's own. Names differ between hosts
-(`WebFetch`, `web_fetch`), so only letters and digits are compared.
+A tool with an unknown name is foreign, as is every MCP server except Palazzo's own.
 """
 
 from __future__ import annotations
@@ -14,61 +13,17 @@ from palazzo.security.command_trust import CommandEffect, Holds, judge_command
 from palazzo.security.git_commands import last_component
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project, is_dependency, reaches_everything
+from palazzo.security.tool_kinds import (
+    AGENTS,
+    EDITORS,
+    FINDERS,
+    PLANNERS,
+    READERS,
+    SHELLS,
+    is_own_server,
+    plain_name,
+)
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_SHELLS = _words(
-    """
-    bash shell exec execcommand runshellcommand localshell localshellcall terminal runinterminal powershell
-    runcommand sh zsh executecommand runterminalcmd runterminalcommand runinterminaltool bashtool shellcommand
-    executebash cmd
-    """
-)
-_READERS = _words(
-    """
-    read readfile view cat grep glob ls notebookread readmanyfiles listdir list find grepfiles grepsearch
-    searchfilecontent searchfiles findfiles listdirectory openfile viewfile readfiles ripgrep filesearch
-    codebasesearch search viewimage readdir listfiles listcodedefinitionnames readfiletool globsearch semanticsearch
-    searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
-    builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
-    listcodeusages geterrors getchangedfiles lsp readnotebook
-    """
-)
-_EDITORS = _words(
-    """
-    edit write multiedit notebookedit update create strreplace strreplacebasededittool strreplaceeditor writefile
-    editfile createfile replace applypatch insert insertedit deletefile patch writetofile replaceinfile
-    searchreplace applydiff undoedit movefile createdirectory insertcontent smartedit editnotebook deletefiles
-    renamefile createnewfile builtincreatenewfile builtineditexistingfile editexistingfile singlefindandreplace
-    builtinsinglefindandreplace multireplacestringinfile replacestringinfile inserteditintofile reapply diff
-    builtinviewdiff viewdiff
-    """
-)
-_PLANNERS = _words(
-    """
-    todowrite todoread todo updateplan writetodos exitplanmode enterplanmode askuserquestion askfollowupquestion
-    attemptcompletion updatetodolist requestuserinput thinking think planmode exitplan enterworktree exitworktree
-    savememory switchmode newtask taskcreate taskupdate taskget tasklist taskstop killshell killbash killtask
-    croncreate cronlist crondelete sleep wait sendmessage toolsearch skill slashcommand todos taskstatus
-    structuredoutput finish submit reportprogress schedulewakeup question setplan managetodolist suggestedactions
-    plan plancreate planupdate requestpermissions goal monitor
-    """
-)
-_AGENTS = _words(
-    """
-    agent task subagent subtask spawnagent waitagent sendinput resumeagent closeagent taskoutput agentoutput
-    agentoutputtool delegate delegatetask runsubagent dispatchagent codebaseinvestigator bashoutput writestdin
-    readbackgroundoutput getterminaloutput
-    """
-)
-"""Sub-agents, which `sessions/session_taint` judges by their own sessions, and later output of a running command."""
-_OWN_SERVER = re.compile(
-    r"mcp__(?:plugin_palazzo_)?palazzo__|mcp_palazzo_|palazzo__?(?=\w)|palazzo-(?=\w)|mcp\.palazzo\.", re.IGNORECASE
-)
-"""Palazzo's own tools return archived text with its trust level; ingest recognises it as an echo."""
 _PATH_KEYS = (
     *(
         "file_path",
@@ -93,7 +48,6 @@ _PATH_KEYS = (
         "target_directories",
     ),
 )
-_FINDERS = _words("glob globsearch find findfiles filesearch fileglobsearch builtinfileglobsearch")
 _FINDER_KEYS = ("pattern", "glob_pattern", "globPattern", "query")
 """Tools that print the names of files that match a pattern. The pattern is a path, and the names are foreign if it
 leads into a dependency.
@@ -127,31 +81,11 @@ def judge_tool(
         return CommandEffect()
     if name.lower().startswith(("mcp__", "mcp_", "mcp.")):
         return _foreign_call(arguments)
-    if plain in _SHELLS:
+    if plain in SHELLS:
         return _judge_shell(arguments, project or Project(), holds, own)
-    if plain in _READERS:
+    if plain in READERS:
         return _judge_reader(plain, arguments, project or Project(), holds, own)
-    return CommandEffect() if plain in _EDITORS or plain in _PLANNERS or plain in _AGENTS else _foreign_call(arguments)
-
-
-def is_shell(tool: str) -> bool:
-    """Whether this tool runs commands."""
-    return plain_name(tool) in _SHELLS
-
-
-def is_reader(tool: str) -> bool:
-    """Whether this tool reads or searches files."""
-    return plain_name(tool) in _READERS
-
-
-def is_own_server(tool: str) -> bool:
-    """Whether this tool is Palazzo's own."""
-    return _OWN_SERVER.match(tool) is not None
-
-
-def plain_name(name: str) -> str:
-    """Return the letters and digits of a tool's name."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return CommandEffect() if plain in EDITORS or plain in PLANNERS or plain in AGENTS else _foreign_call(arguments)
 
 
 def command_in(arguments: object) -> str:
@@ -194,7 +128,7 @@ def _judge_reader(
     plain: str, arguments: object, project: Project, holds: Holds | None, own: OwnSources
 ) -> CommandEffect:
     paths = list(_paths(arguments))
-    if plain in _FINDERS and isinstance(arguments, Mapping):
+    if plain in FINDERS and isinstance(arguments, Mapping):
         paths += (path for key in _FINDER_KEYS for path in _paths(arguments.get(key)))
     is_local = all(_is_own_path(path, project, holds, own) for path in paths)
     return CommandEffect(is_local, True, shows_diff="grep" in plain or "search" in plain or plain == "ripgrep")

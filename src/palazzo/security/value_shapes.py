@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 
 from palazzo.security.placeholders import is_stand_in
+from palazzo.text.lazy_patterns import make_regex
 
-WORDS = re.compile(r"[A-Za-z]+(?:[._/:-][A-Za-z]+)*[._-]?\d{0,4}")
-CALL_OR_MEMBER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*[(\[]")
-_STEP = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Z]{2}(?=[a-z])")
-JOIN_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
+WORDS = make_regex(r"[A-Za-z]+(?:[._/:-][A-Za-z]+)*[._-]?\d{0,4}")
+CALL_OR_MEMBER = make_regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z_]\w*[(\[]")
+_STEP = make_regex(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])|[A-Z]{2}(?=[a-z])")
+JOIN_TOKEN = make_regex(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 
 
 def is_phrase(value: str) -> bool:
@@ -20,12 +21,12 @@ def is_phrase(value: str) -> bool:
     return value.count("-") + value.count("_") >= 3 and not is_stand_in(value) and value.islower()
 
 
-HASH = re.compile(
+HASH = make_regex(
     r"\$(?:2[abxy]?|apr1|1|5|6|7|y|argon2\w{0,2}|scrypt|pbkdf2\S{0,12})\$|\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}", re.I
 )
-BRACE_VALUE = re.compile(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
-CALL = re.compile(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
-CODE = re.compile(
+BRACE_VALUE = make_regex(r"\{[^{}\s]*[;=@][^{}\s]*\}\Z")
+CALL = make_regex(r"[A-Za-z_][\w.]*[(\[]|.*[()\[\]]\Z")
+CODE = make_regex(
     r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,4}|[A-Z_]{4,}|[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[A-Z][a-z]+(?:[A-Z][a-z]+)+"
 )
 """The form of an unquoted value in a program: a member, a constant, a variable, a type."""

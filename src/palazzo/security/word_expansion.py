@@ -9,17 +9,18 @@ from palazzo.security.git_commands import OWN_REVISION, judge_git
 from palazzo.security.loopback import is_own_server, names_foreign_address
 from palazzo.security.project_paths import LOCAL_TEXT, OWN_FILE, UNKNOWN_TEXT
 from palazzo.security.shell_syntax import Script, Simple, Text, Word
+from palazzo.text.lazy_patterns import make_regex
 
 if TYPE_CHECKING:
     from palazzo.security.command_trust import Shell
 
 _MOST_BRACES = 32
-_PROXY = re.compile(r"(?:https?|all|ftp|socks\w*|no)_proxy", re.IGNORECASE)
-_DANGEROUS_VARIABLE = re.compile(
+_PROXY = make_regex(r"(?:https?|all|ftp|socks\w*|no)_proxy", re.IGNORECASE)
+_DANGEROUS_VARIABLE = make_regex(
     r"(?:GIT_(?!PAGER$|AUTHOR|COMMITTER|EDITOR$|TERMINAL_PROMPT$|OPTIONAL_LOCKS$|SEQUENCE_EDITOR$)\w+|LD_\w+|DYLD_\w+|PATH|BASH_ENV|ENV"
     r"|PROMPT_COMMAND|IFS|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|CURL_HOME|KUBECONFIG|DOCKER_HOST)"
 )
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES = make_regex(r"\{([^{}]*,[^{}]*)\}")
 
 
 def is_own_socket(path: str) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 
 from palazzo.index import digest_work as work
-from palazzo.security.tool_trust import is_shell
+from palazzo.security.tool_kinds import is_shell
+from palazzo.text.lazy_patterns import make_regex
 
-_FIELD = re.compile(r"^(\w{1,40}):(?: (.*))?$", re.MULTILINE)
-_MEMBER = re.compile(r"^ {2,4}- ?(.*)$", re.MULTILINE)
-_COMMAND = re.compile(r"^(?:command|cmd|script|CommandLine)\s*[:=][ \t]*\n?", re.MULTILINE)
-_TRAILING = re.compile(
+_FIELD = make_regex(r"^(\w{1,40}):(?: (.*))?$", re.MULTILINE)
+_MEMBER = make_regex(r"^ {2,4}- ?(.*)$", re.MULTILINE)
+_COMMAND = make_regex(r"^(?:command|cmd|script|CommandLine)\s*[:=][ \t]*\n?", re.MULTILINE)
+_TRAILING = make_regex(
     r"\n(?:description: [^\n]*|(?:timeout|timeout_ms|yield_time_ms|max_output_tokens|max_chars): \d+"
     r"|(?:run_in_background|dangerouslyDisableSandbox|login|tty|with_escalated_permissions|is_background|requires_approval"
     r"|blocking|restart|sandbox): (?:true|false)|(?:justification|sandbox_permissions|explanation|prefix_rule): [^\n]*"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from palazzo.index import digest_work as work
 from palazzo.security.memory_tools import is_memory_tool
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.shell_text import INLINE, SHELLS, program_name, strip_wrappers, words_of
 
 _LONGEST_COMMAND = 2_000
@@ -44,31 +45,31 @@ class Step(NamedTuple):
     is_sure: bool = True
 
 
-_SETTING_UP = re.compile(
+_SETTING_UP = make_regex(
     r"(?:cd|pushd|popd|export|set|source|\.|true|false|exit|sleep|mkdir|touch|pwd|date|:|wait|trap|ulimit|\$.*)\Z"
 )
 _KEYWORDS = frozenset(["do", "then", "else", "elif", "if", "while", "until", "!", "{", "}"])
 _NO_COMMANDS = frozenset(["for", "case", "select", "done", "fi", "esac", "function", "in"])
 _INTERPRETERS = SHELLS | {"python", "node", "ruby", "perl", "deno", "bun", "php"}
 _INFO_OPTIONS = frozenset(["--version", "--help", "-V"])
-_PICKS = re.compile(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
+_PICKS = make_regex(r"-k|-m|-t|-run|--(?:grep|test-?name-?pattern|tests|filter|testcase)", re.IGNORECASE)
 _PICKS_WHAT_FAILED = frozenset(["--lf", "--last-failed", "--only-failures", "--onlyFailures", "--failed"])
 _WITH_SHORT_OPTIONS = frozenset(["pytest", "jest", "vitest", "npm", "yarn", "pnpm", "bun"])
 """Programs whose `-k`, `-m` and `-t` select tests; for other programs they are a tag, a message or a module."""
 _TASK_RUNNERS = frozenset(["make", "just", "task", "npm", "yarn", "pnpm", "bun", "gradle", "gradlew", "mvn", "rake"])
-_ALL_CHECKS = re.compile(r"\brun ci\b|\bverify\b|\ball\b|\bbuild\b|\bprecommit\b")
+_ALL_CHECKS = make_regex(r"\brun ci\b|\bverify\b|\ball\b|\bbuild\b|\bprecommit\b")
 _EDIT = "an edit"
-_EDIT_TOOL = re.compile(
+_EDIT_TOOL = make_regex(
     r"edit|write|multiedit|notebookedit|update|create|strreplace\w*|writefile|editfile|createfile|replace|applypatch"
     r"|insert\w*|deletefile|patch"
 )
-_OF_HOSTS = re.compile(
+_OF_HOSTS = make_regex(
     r"read\w*|grep\w*|glob|ls|list\w*|search\w*|view\w*|web\w*|googlewebsearch|fetch\w*|tool\w*|todo\w*|updateplan|task\w*"
     r"|agent|askuserquestion|question|exitplanmode|enterplanmode|skill|killshell|bashoutput|slashcommand|think|plan"
 )
-_SEPARATOR = re.compile(r"[();&|]+\Z")
-_EXTENSION = re.compile(r"(?:^|[\w)])\.[A-Za-z]\w{0,5}$")
-_NODE_ID = re.compile(r"(?:::.*|(?::\d+)+)$")
+_SEPARATOR = make_regex(r"[();&|]+\Z")
+_EXTENSION = make_regex(r"(?:^|[\w)])\.[A-Za-z]\w{0,5}$")
+_NODE_ID = make_regex(r"(?:::.*|(?::\d+)+)$")
 
 
 def target(command: str) -> Target | None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
+
 
 def _table(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+    return make_regex("|".join(alternatives), re.IGNORECASE)
 
 
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -84,7 +86,7 @@ REMAINING_WORK = _table(
 )
 """An agent or a person says what remains to be done."""
 
-TO_DO_HEADING = re.compile(
+TO_DO_HEADING = make_regex(
     r"^\W*(?:next steps?|to-?dos?|still (?:open|to do)|open(?: (?:questions?|points?|items?|ends))?"
     r"|remaining(?: work)?|left(?: to do)?|what(?:'s| is) left"
     r"|follow[- ]?ups?|outstanding|offene? punkte|offen|nächste schritte|残り|次のステップ)\W*$",
@@ -224,7 +226,7 @@ SMALL_TALK = _table(
 )
 """Thanks, greetings, laughter."""
 
-GREETS = re.compile(
+GREETS = make_regex(
     r"^(?:hi|hello|hey|good (?:morning|evening)|hallo|moin|hej|やあ|こんにちは|salut|hola)\b", re.IGNORECASE
 )
 
@@ -243,7 +245,7 @@ ASKS_FOR = _table(
     r"|\bpeux-tu\b|\bpuedes\b|\bmüssen wir\b",
     r"ください|してほしい|お願い|てくれ",
 )
-WISHES = re.compile(rf"{ASKS_FOR.pattern}|\bi(?:'d| would) like\b|\bi want\b", re.IGNORECASE)
+WISHES = make_regex(rf"{ASKS_FOR.pattern}|\bi(?:'d| would) like\b|\bi want\b", re.IGNORECASE)
 """Asks for something, or says what the speaker would like."""
 
 CHOICE = _table(
@@ -263,7 +265,7 @@ ASKS_BACK = _table(
 
 UNSURE = _table(r"\bno (?:idea|clue)\b|\b(?:don't|do not) know\b|\bnot sure\b|\bkeine ahnung\b|わかりません")
 
-QUESTION = re.compile(r"[?？][)\"'”»*_\s]*(?:$|[🙏🙂😀-🙏])")
+QUESTION = make_regex(r"[?？][)\"'”»*_\s]*(?:$|[🙏🙂😀-🙏])")
 
 MENDS = _table(
     r"\b(?:fixed|mended|solved|resolved|repaired|cured|behoben|repariert|gefixt|gelöst|åtgärdat)\b|直りました|修正しました|解決しました",

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from palazzo.index.digest_work import Place
+from palazzo.index.digest_work import Place, stretches
 from palazzo.model import Part
 from palazzo.sessions import digest_cues as cues
+from palazzo.text.lazy_patterns import make_regex
 from palazzo.text.sentences import Sentence, sentences
 
 
@@ -53,13 +54,17 @@ def turns_of(messages: Sequence[SessionMessage]) -> Iterator[Turn]:
                     continue
             turn = Turn(n, message.item, voice, message.text, part.start, part.end, part)
             if voice in ("user", "agent"):
-                turn.sentences = [_strip_number(sentence) for sentence in sentences(message.text, part.start, part.end)]
+                turn.sentences = [
+                    _strip_number(sentence)
+                    for place in stretches(message.text, part.start, part.end)
+                    for sentence in sentences(message.text, *place)
+                ]
             if voice in ("call", "result") or turn.sentences:
                 yield turn
                 n += 1
 
 
-_NUMBER = re.compile(r"[A-Z]?\d{1,3}[.:)]? (?=[A-Z])")
+_NUMBER = make_regex(r"[A-Z]?\d{1,3}[.:)]? (?=[A-Z])")
 
 
 def _strip_number(sentence: Sentence) -> Sentence:
@@ -80,14 +85,15 @@ def is_small_talk(turns: Sequence[Turn]) -> bool:
 _ORDINALS = {"first": 0, "one": 0, "erste": 0, "second": 1, "two": 1, "zweite": 1, "third": 2, "three": 2, "dritte": 2}
 
 
-_OPTION_PATTERN = re.compile(
+_OPTION_PATTERN = make_regex(
     r"^[ \t]*(?:\*\*)?(?:option |variante? )?([A-Fa-f]|\d)[.):][ \t]*(.+?)$", re.MULTILINE | re.IGNORECASE
 )
 
 
 def options(agent: Turn) -> list[re.Match[str]]:
     """Return the lines in which an agent lists options."""
-    return list(_OPTION_PATTERN.finditer(agent.text, agent.start, agent.end))
+    places = stretches(agent.text, agent.start, agent.end)
+    return [match for place in places for match in _OPTION_PATTERN.finditer(agent.text, *place)]
 
 
 def option(agent: Turn, label: str) -> Place | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from palazzo.index import digest_work as work
+from palazzo.text.lazy_patterns import make_regex
 
 LONGEST_FILE = 2_000_000
 """Maximum characters of a call or a result. A longer one is not examined."""
@@ -90,17 +91,17 @@ _KEYS = {
     _COMMAND: r"command",
 }
 """The hosts' names of the arguments. The sides of an edit may be in a list of edits."""
-_FIELD = re.compile(
+_FIELD = make_regex(
     r"^(?:" + "|".join(f"(?P<{kind}>{names})" for kind, names in _KEYS.items()) + r"):(?: (?P<value>.*))?$",
     re.MULTILINE | re.IGNORECASE,
 )
 _OF_READS = frozenset([_PATH, _FIRST, _LIMIT, _LAST, _VIEW])
 _OF_WRITES = frozenset([_PATH, _TEXT])
 _OF_EDITS = frozenset([_PATH, _OLD, _NEW, _REPLACE_ALL])
-_READS = re.compile(r"read|view|readfile|openfile|viewfile")
-_WRITES = re.compile(r"write|writefile|create|createfile")
-_EDITS = re.compile(r"edit|multiedit|update|strreplace|editfile|replace|insert\w*|notebookedit")
-_EDITORS = re.compile(r"strreplace\w*tool|strreplaceeditor")
+_READS = make_regex(r"read|view|readfile|openfile|viewfile")
+_WRITES = make_regex(r"write|writefile|create|createfile")
+_EDITS = make_regex(r"edit|multiedit|update|strreplace|editfile|replace|insert\w*|notebookedit")
+_EDITORS = make_regex(r"strreplace\w*tool|strreplaceeditor")
 """Tools that view, create and change files, depending on their `command`."""
 
 
@@ -196,8 +197,8 @@ def _kind(match: re.Match[str]) -> str:
 
 # --- patches -----------------------------------------------------------------------------------------------
 
-_FILE = re.compile(r"^\*\*\* (?P<how>Add|Update|Delete) File: (?P<path>.+?)\s*$")
-_MOVE_HEADER = re.compile(r"^\*\*\* Move to: (?P<path>.+?)\s*$")
+_FILE = make_regex(r"^\*\*\* (?P<how>Add|Update|Delete) File: (?P<path>.+?)\s*$")
+_MOVE_HEADER = make_regex(r"^\*\*\* Move to: (?P<path>.+?)\s*$")
 
 
 def parse_patch(call: str) -> Iterator[Writing | FileEdit]:
@@ -236,7 +237,7 @@ def _of_a_file(action: str, path: str, hunks: Sequence[Sequence[str]]) -> Writin
 # --- commands ----------------------------------------------------------------------------------------------
 
 _ONE_FILE = r"(?P<path>'[^'\n]+'|\"[^\"\n$`]+\"|[\w./~@+-]+)"
-_SHOW_COMMAND = re.compile(
+_SHOW_COMMAND = make_regex(
     rf"(?:cd (?P<cd>[\w./~@+-]+) *&& *)?(?:cat(?P<numbered> -n)?|sed -n ['\"]?(?P<first>\d+),(?P<last>\d+)p['\"]?"
     rf"|head -n ?(?P<most>\d+)) {_ONE_FILE}"
 )
@@ -257,20 +258,21 @@ def _by_a_command(command: str) -> Iterator[Reading]:
 
 # --- results -----------------------------------------------------------------------------------------------
 
-_LINE_NUMBER = re.compile(r"^ *(?P<n>\d{1,7})(?:→|\t|\| )(?P<line>.*)$")
-_LOOSE_LINE_NUMBER = re.compile(r"^ *(?P<n>\d{1,7})(?:: |\. |:$|\.$)(?P<line>.*)$")
+_LINE_NUMBER = make_regex(r"^ *(?P<n>\d{1,7})(?:→|\t|\| )(?P<line>.*)$")
+_LOOSE_LINE_NUMBER = make_regex(r"^ *(?P<n>\d{1,7})(?:: |\. |:$|\.$)(?P<line>.*)$")
 """The forms in which hosts number lines. The second form is used only if the text is known to be numbered."""
-_CONTENT_TAG = re.compile(r"<(?P<tag>file|content)>\n?(?P<body>.*?)(?:\n?</(?P=tag)>|\Z)", re.DOTALL)
-_OF_CODEX = re.compile(
+_CONTENT_TAG = make_regex(r"<(?P<tag>file|content)>\n?(?P<body>.*?)(?:\n?</(?P=tag)>|\Z)", re.DOTALL)
+_OF_CODEX = make_regex(
     r"\A(?:(?:Chunk ID|Wall time|Process exited|Exit code|Original token count|Total output).*\n)*Output:\n"
 )
-_CUT = re.compile(
-    r"\n*[\[(](?:Showing (?:lines|\d)|\d+ more lines|Truncated|File has more lines|File content truncated"
-    r"|Output capped)[^\n]*[\])]\s*\Z|\A(?:IMPORTANT: The file content has been truncated|\[File content truncated)"
+_CUT = make_regex(
+    r"(?<!\n)\n*+[\[(](?:Showing (?:lines|\d)|\d+ more lines|Truncated|File has more lines|File content truncated"
+    r"|Output capped)[^\n]{0,400}[\])]\s*+\Z"
+    r"|\A(?:IMPORTANT: The file content has been truncated|\[File content truncated)"
     r"|\.\.\. ?\[\d+ (?:characters|lines) truncated\]|…\d+ (?:tokens|chars) truncated…"
 )
 """Texts with which hosts mark that they show only a part of a file."""
-_MARKS = re.compile(r"\[redacted:|\[private\]|█|\ufffd|… ?\[truncated\]|\.\.\. ?\(line truncated|\.\.\. ?\[truncated\]")
+_MARKS = make_regex(r"\[redacted:|\[private\]|█|\ufffd|… ?\[truncated\]|\.\.\. ?\(line truncated|\.\.\. ?\[truncated\]")
 """Marks at a line that differs from the line in the file."""
 _PLAIN = frozenset(["read", "read_file", "view"])
 """Tools that show a file unchanged. Other tools number its lines, or add text about it."""

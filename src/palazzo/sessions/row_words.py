@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from palazzo.index.cut_rules import CutItem, belief, subtract_ranges
-from palazzo.index.visible_text import quoted_ranges
+from palazzo.index.cut_rules import CutItem, belief
+from palazzo.index.visible_text import quoted_ranges, subtract_ranges
 from palazzo.model import Part
 from palazzo.security.echo_detection import Utterance
 from palazzo.store.taint_rows import Mark

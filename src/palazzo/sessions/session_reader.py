@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from palazzo.index import cut_material
 from palazzo.index.act_overlay import ActsOnItems
-from palazzo.index.cut_rules import CutItem, CutSpan, belief, subtract_ranges
+from palazzo.index.cut_rules import CutItem, CutSpan, belief
 from palazzo.index.failure_isolation import session_label
 from palazzo.index.memory_calls import answers_of_memory
-from palazzo.index.visible_text import quoted_ranges, told_ranges
+from palazzo.index.visible_text import quoted_ranges, subtract_ranges, told_ranges
 from palazzo.model import Micros, Part
 from palazzo.sessions.digest_turns import SessionMessage
 from palazzo.store import digest_rows

@@ -25,16 +25,17 @@ from palazzo.security.inline_code import is_own_python
 from palazzo.security.known_programs import FILES_OF_RUNNERS
 from palazzo.security.loopback import names_foreign_address
 from palazzo.security.project_paths import Project
+from palazzo.text.lazy_patterns import make_regex
 
 TREE, PULL, DETOUR = "state:tree", "state:pulled", "state:detour"
 Moment = tuple[int, int, int]
 """Time of a change by a call: the row's time, its ordinal, and the position in it."""
-_PATHS = re.compile(r"[\w./~@+*?-]{1,400}")
-_PATTERN = re.compile(r"[*?]")
-_MOVES = re.compile(r"\b(?:cd|pushd|popd|chdir)\b|\s-C\b")
+_PATHS = make_regex(r"[\w./~@+*?-]{1,400}")
+_PATTERN = make_regex(r"[*?]")
+_MOVES = make_regex(r"\b(?:cd|pushd|popd|chdir)\b|\s-C\b")
 _RUNNERS_FILES = frozenset(FILES_OF_RUNNERS.values())
-_SCRIPT = re.compile(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|ps1|mk)|[\w-]+", re.IGNORECASE)
-_ASKS = re.compile(
+_SCRIPT = make_regex(r".*\.(?:sh|bash|zsh|py|js|mjs|cjs|ts|rb|pl|php|ps1|mk)|[\w-]+", re.IGNORECASE)
+_ASKS = make_regex(
     r"(?:^|[\s;&|(`\"'@!=:])(?:curl|wget|ssh|scp|rsync|nc|gh|glab|git +(?:pull|fetch|clone)"
     r"|fetch\(|urlopen|requests\.|https?\.get)",
     re.MULTILINE,

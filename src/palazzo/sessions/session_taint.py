@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from palazzo.index.cut_rules import CutItem, belief
@@ -33,12 +34,14 @@ from palazzo.security.file_writes import names_mentioned, names_saved
 from palazzo.security.memory_tools import is_memory_tool
 from palazzo.security.own_sources import OwnSources
 from palazzo.security.project_paths import Project
-from palazzo.security.tool_trust import command_in, is_own_server, is_reader, is_shell, judge_tool
+from palazzo.security.tool_kinds import is_own_server, is_reader, is_shell
+from palazzo.security.tool_trust import command_in, judge_tool
 from palazzo.sessions.call_arguments import arguments_of
 from palazzo.sessions.call_targets import is_edit
 from palazzo.sessions.row_words import heard_words, holds_echo
 from palazzo.sessions.session_state import Moment, SessionState, StateChange, written_program
 from palazzo.store.taint_rows import Mark, MarkKind
+from palazzo.text.lazy_patterns import make_regex
 
 _AGENTS = frozenset(
     (
@@ -50,22 +53,22 @@ _AGENTS = frozenset(
 """Tools whose results are reports of another agent, by their letters and digits only."""
 _SAYS_NOTHING = frozenset(("spawnagent", "sendinput", "sendmessage", "resumeagent", "closeagent"))
 """Those of them that answer before the agent does."""
-_NOTIFIES = re.compile(r"<(?:task-notification|subagent_notification)>")
+_NOTIFIES = make_regex(r"<(?:task-notification|subagent_notification)>")
 """The form in which a host forwards the report of an agent that worked in the background."""
-_ID = re.compile(r"\b(?=[\w-]{0,63}\d)[A-Za-z0-9_][\w-]{6,63}\b")
+_ID = make_regex(r"\b(?=[\w-]{0,63}\d)[A-Za-z0-9_][\w-]{6,63}\b")
 _MOST_IDS = 64
 _LONGEST_REPORT = 200_000
-_SEARCHES = re.compile(r"(?:^|[\s;&|(])(?:git\s+grep|e?f?grep|rg|ag|ack|findstr|select-string)\b", re.IGNORECASE)
+_SEARCHES = make_regex(r"(?:^|[\s;&|(])(?:git\s+grep|e?f?grep|rg|ag|ack|findstr|select-string)\b", re.IGNORECASE)
 _SEARCHERS = frozenset({"grep", "grepfiles", "grepsearch", "searchfilecontent", "search", "ripgrep"})
 _LONGEST_CALL = 4_000
-_LOOKS_AT_NOTHING = re.compile(r"todo|plan|question|^skill|^toolsearch")
+_LOOKS_AT_NOTHING = make_regex(r"todo|plan|question|^skill|^toolsearch")
 """Tools that receive file names but read no files, by their letters and digits only; editing tools are listed
 separately.
 """
-_EXTERNAL_LABEL = re.compile(
-    r"trust\W{1,8}external\b| · external\b|^\s*[0-9a-f]{6,32}\b[^\n]{0,400}  external\b", re.MULTILINE
+_EXTERNAL_LABEL = make_regex(
+    r"trust\W{1,8}external\b| · external\b|^[^\S\n]*[0-9a-f]{6,32}\b[^\n]{0,400}  external\b", re.MULTILINE
 )
-"""The form in which Palazzo's answers label recorded untrusted content (`faces/mcp/entry_lines`,
+"""The form in which Palazzo's answers label recorded untrusted content (`operations/agent_tools/tool_answers`,
 `features/search/hit_view`).
 """
 
@@ -407,6 +410,7 @@ def _searches(tool: str, command: str) -> bool:
     return _plain(tool) in _SEARCHERS or _SEARCHES.search(command) is not None
 
 
+@lru_cache(maxsize=128)
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 

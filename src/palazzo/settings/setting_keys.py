@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from palazzo.errors import UsageError
 from palazzo.model import Trust
 
 Kind = Literal["flag", "number", "choice", "text", "list"]
@@ -114,7 +115,7 @@ KEYS: tuple[Key, ...] = (
         _OWN,
     ),
     Key("off", "flag", False, "Stop all capture and injection.", frozenset({"environment"})),
-    Key("embedder.kind", "choice", "bundled", "What computes vectors.", _OWN, ("bundled", "openai")),
+    Key("embedder.kind", "choice", "bundled", "What computes vectors.", _OWN, ("bundled", "granite", "openai")),
     Key("embedder.base_url", "text", "", "Address of an OpenAI-compatible embedding server.", _OWN),
     Key("embedder.model", "text", "", "The model to request from that server.", _OWN),
     Key("embedder.api_key", "text", "", "The key to send to that server.", _OWN, secret=True),
@@ -210,6 +211,14 @@ KEYS: tuple[Key, ...] = (
         "Whether the background service syncs remotes that were set up with 'palazzo sync init --automatic'.",
         _OWN,
     ),
+    Key(
+        "team.background",
+        "flag",
+        True,
+        "Whether the background service sends what is new in the wings that you share with a team.",
+        _OWN,
+    ),
+    Key("team.search", "flag", False, "Whether each search also asks the team that you have joined.", _OWN),
     Key("entities", "flag", True, "Whether to store the names that drawers mention.", _OWN),
     Key("redact", "flag", True, "Remove secrets before anything is stored.", _ANYWHERE, stricter=_stays_on),
     Key(
@@ -245,6 +254,14 @@ ALIASES: dict[str, tuple[str, dict[bool, str]]] = {
 """Names that other programs use, with the setting and the value they stand for."""
 
 _TRUE, _FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
+
+
+def known_key(name: str) -> Key:
+    """Return the key with that name or alias; raise UsageError if there is none."""
+    key = BY_NAME.get(ALIASES[name][0] if name in ALIASES else name)
+    if key is None:
+        raise UsageError(f"There is no setting '{name}'. 'palazzo settings' lists them all.")
+    return key
 
 
 def read(key: Key, value: object) -> Value:

@@ -13,35 +13,36 @@ from palazzo.knowledge.rules.claim import Claim
 from palazzo.knowledge.rules.noun_phrases import GENERIC, STOP, THING, is_thing, tidy
 from palazzo.knowledge.statement_values import STATE, Value, ValueKind
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
-_IN_WORDS = re.compile(r"`([A-Za-z_][\w.-]{1,40})(?:\s?=\s?|:\s)([^`\s]{1,80})`")
-_ENTRY = re.compile(
+_IN_WORDS = make_regex(r"`([A-Za-z_][\w.-]{1,40})(?:\s?=\s?|:\s)([^`\s]{1,80})`")
+_ENTRY = make_regex(
     r"""^(?:-\s+)?["']?([A-Za-z_/*@][\w./@*-]*(?:\ [\w./@-]+){0,3}?)["']?\s*(?:=>|:=|==|[:=])\s*(\S.*)$"""
 )
-_COLUMNS = re.compile(r"^([\w./@*-]+)(?:\s{2,}|\t)\s*(\S.*)$")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
+_COLUMNS = make_regex(r"^([\w./@*-]+)(?:\s{2,}|\t)\s*(\S.*)$")
+_CAMEL = make_regex(r"(?<=[a-z0-9])(?=[A-Z])|[_./-]+")
 _VALUES: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
-    ("boolean", re.compile(rf"^{STATE}$", re.IGNORECASE)),
-    ("version", re.compile(r"^v?\d+\.\d+(?:\.\d+)*[\w.+-]*$|^[<>=~^]+\s?\d[\d.]*(?:,\s?[<>=~^]+\s?\d[\d.]*)?$")),
-    ("path", re.compile(r"^(?:[a-z]+://\S+|~?/[\w./@-]+)$")),
-    ("port", re.compile(r"^:?\d{2,5}$")),
-    ("value", re.compile(r"^\d[\d,.]*(?:e-?\d+)?\s?(?:%|[A-Za-z]{1,4})?$")),
-    ("name", re.compile(r"^@[\w/-]+$")),
+    ("boolean", make_regex(rf"^{STATE}$", re.IGNORECASE)),
+    ("version", make_regex(r"^v?\d+\.\d+(?:\.\d+)*[\w.+-]*$|^[<>=~^]+\s?\d[\d.]*(?:,\s?[<>=~^]+\s?\d[\d.]*)?$")),
+    ("path", make_regex(r"^(?:[a-z]+://\S+|~?/[\w./@-]+)$")),
+    ("port", make_regex(r"^:?\d{2,5}$")),
+    ("value", make_regex(r"^\d[\d,.]*(?:e-?\d+)?\s?(?:%|[A-Za-z]{1,4})?$")),
+    ("name", make_regex(r"^@[\w/-]+$")),
 )
 
 
 _PAIRS = (
-    re.compile(r'"([\w.@/-]{2,40})"\s*:\s*("[^"]{1,80}"|[\w.+-]+)'),  # JSON on one line
-    re.compile(r"(?:^|\s)--([a-z][a-z-]{2,30})[ =]([^\s\"']+)"),  # options of a command
-    re.compile(r"(?:^|[\s/\"'])([a-z][\w./-]*[a-z])[:@](v?\d[\w.-]*)(?=[\s\"',]|$)"),  # images, actions, packages
+    make_regex(r'"([\w.@/-]{2,40})"\s*:\s*("[^"]{1,80}"|[\w.+-]+)'),  # JSON on one line
+    make_regex(r"(?:^|\s)--([a-z][a-z-]{2,30})[ =]([^\s\"']+)"),  # options of a command
+    make_regex(r"(?:^|[\s/\"'])([a-z][\w./-]*[a-z])[:@](v?\d[\w.-]*)(?=[\s\"',]|$)"),  # images, actions, packages
 )
 _LINES = (
-    re.compile(r"^-\s+()\"?((?:[\d.]+:)?\d{2,5}:\d{2,5})\"?$"),
+    make_regex(r"^-\s+()\"?((?:[\d.]+:)?\d{2,5}:\d{2,5})\"?$"),
     _ENTRY,
     _COLUMNS,
-    re.compile(r"^(?:FROM|EXPOSE|ENV|listen|root|server_name|user|workers?)\b()\s*(\S+?);?$"),
-    re.compile(r"^([A-Za-z][\w-]+)\s+(?:version\s+)?(v?\d+(?:\.\d+)+\w*)(?:;|,|\s+.*)?$"),
-    re.compile(r"^([A-Za-z][\w-]*(?: [\w-]+){0,2}) (on|off|yes|no|true|false|\d+[a-z]?);?$"),  # directives
+    make_regex(r"^(?:FROM|EXPOSE|ENV|listen|root|server_name|user|workers?)\b()\s*(\S+?);?$"),
+    make_regex(r"^([A-Za-z][\w-]+)\s+(?:version\s+)?(v?\d+(?:\.\d+)+\w*)(?:;|,|\s+.*)?$"),
+    make_regex(r"^([A-Za-z][\w-]*(?: [\w-]+){0,2}) (on|off|yes|no|true|false|\d+[a-z]?);?$"),  # directives
 )
 
 
@@ -99,21 +100,21 @@ def find(statement: Statement) -> Iterator[Claim]:
                 yield _claim(statement, Clause(thing, "is", action["state"]), Value("boolean", state), words)
 
 
-_AT_PORT = re.compile(
+_AT_PORT = make_regex(
     r"\b(?:(?:on|at|to|via|through|over|behind|using|under|auf|über|sur|en)\s+(?:the\s+)?)?(?:(?:tcp|udp|http|https|tls|local)\s+)?"
     r"(?:ports?|puerto|porta|porto)\s+[`:]*(\d{2,5})\b(?![.:/-]\d)"
     r"|\s(?:on|at|to)\s+`?:?(?!(?:19|20)\d\d\b)(\d{4,5})\b`?(?![\w:%/-]|[.,]\d|\s(?:ms|bytes|rows|files|requests|items|users|tests)\b)"
     r"|\s(?:on|at|to)\s+`?:(\d{2,5})\b",
     re.IGNORECASE,
 )
-_PORT_VERB = re.compile(
+_PORT_VERB = make_regex(
     r"\b(?:is|are|was|were|be|been|being|now|starts?|started|comes?|came|up|listen(?:s|ing|ed)?|bind(?:s|ing)?|bound|runs?|running"
     r"|serv(?:es?|ed|ing)|expos(?:es?|ed|ing)|reach(?:ed|able)|answer(?:s|ing|ed)?|open(?:s|ed)?|accept(?:s|ing)?|speaks?|wait(?:s|ing)?"
     r"|mov(?:ed|es)|available|published|mapped|forwarded|connections?|traffic|lives?|sits?|started|uses?|using|has|gets?|läuft"
     r"|lauscht|hört|écoute|escucha|ascolta|launch(?:es|ed)?|respond(?:s|ing)?|talks?|scrapes?|connects?|reached|changed|went)\b",
     re.IGNORECASE,
 )
-_URL_PORT = re.compile(r"\b[a-z]+://([a-z][\w-]*(?:\.[\w-]+)*):(\d{2,5})\b")
+_URL_PORT = make_regex(r"\b[a-z]+://([a-z][\w-]*(?:\.[\w-]+)*):(\d{2,5})\b")
 _NO_HOST = frozenset("localhost host example user".split())
 
 
@@ -139,7 +140,7 @@ def _ports(statement: Statement) -> Iterator[Claim]:
             yield replace(_claim(statement, Clause(host, "", ""), Value("port", match[2]), bag(host)), about=bag(host))
 
 
-_LABEL = re.compile(r"([^:.!?|]{2,40}?):\s")
+_LABEL = make_regex(r"([^:.!?|]{2,40}?):\s")
 
 
 def _parts(statement: Statement, value_texts: set[str]) -> Iterator[Claim]:
@@ -157,17 +158,17 @@ def _parts(statement: Statement, value_texts: set[str]) -> Iterator[Claim]:
         begin = stop.end() if stop else end
 
 
-_PART = re.compile(r"[,;]\s|\s[—–-]\s|:\s(?!https?:|`)|\s(?:so|and|but|because|since)\s|[()]")
-_CESSATION = re.compile(
+_PART = make_regex(r"[,;]\s|\s[—–-]\s|:\s(?!https?:|`)|\s(?:so|and|but|because|since)\s|[()]")
+_CESSATION = make_regex(
     r"\bno longer\b|\b(?:supported|allowed|used|available|maintained|permitted)\b.*\b(?:any ?more|any longer)\b"
 )
 """Statements that `rules.ended` handles."""
-_VERB = re.compile(r"(?<=\w)\s\w+s\s+(?=(?:to|on|at|in|from|under|for)\b)")
+_VERB = make_regex(r"(?<=\w)\s\w+s\s+(?=(?:to|on|at|in|from|under|for)\b)")
 _MOST_WORDS = 8
-_FIGURES = re.compile(
+_FIGURES = make_regex(
     r"[\d/\\]|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 )
-_DIGITS = re.compile(r"[\d/\\=]")
+_DIGITS = make_regex(r"[\d/\\=]")
 _CUES = (
     " is ", " are ", "stay", "remain", " been ", " was ", " were ", " got ", "läuft", " ist ", " sind ", " est ", " sont ", ": ",
     "enabled", "disabled", "turned", "switched", "activated", " two ", " three ", " four ", " five ", " six ", " seven ",
@@ -175,7 +176,7 @@ _CUES = (
     "mit", "gpl", "bsd", "utc", "eur", "usd", "crypt", "zip", "zstd", "brotli", "day", ".toml", ".yml", ".ini", ".cfg", ".conf",
     ".env", ".lock", ".sql", ".md", ".db",
 )  # fmt: skip
-_HINT = re.compile(
+_HINT = make_regex(
     r"\b(?:is|are|stays?|remains?|been|was|were|got|läuft|ist|sind|est|sont)\s(?:not |no longer |now |still |back |again |turned |switched )*"
     r"(?:forbidden|prohibited|mandatory|[\"'`@A-Z]|(?:\w+-)?(?:\w+(?:ed|able|ible)"
     r"|seit|(?:de)?aktiviert|\w*geschaltet|d?[ée]?s?acti?v\w+|d?is?attiv\w+"
@@ -187,27 +188,27 @@ _HINT = re.compile(
 )
 """A quick pre-check: without a match no value is stated."""
 _SWITCHED_ON = frozenset({"enabled", "turned on", "switched on", "activated", "re-enabled", "on"})
-_UPGRADE = re.compile(
+_UPGRADE = make_regex(
     r"(?:^|[.;:,(]\s|\b(?:we|i|have|has|and)\s(?:have\s|now\s|just\s)?)(?:upgraded|moved|updated|bumped|went|migrated)\sto\s(?P<value>[^;,(]+)",
     re.IGNORECASE,
 )
 _DID = "(?:raised|lowered|increased|reduced|bumped|upgraded|downgraded|moved|changed|set|pinned|switched|extended|shortened|updated|relocated|reset|doubled|halved|went|gone|migrated|dropped|cut)"
-_CHANGED = re.compile(
+_CHANGED = make_regex(
     f"(?:^|[.;:,(]\\s|\\b(?:we|i|have|has|and)\\s(?:have\\s|now\\s|just\\s)?){_DID}\\s(?P<thing>{THING})\\s(?:over\\s)?to\\s(?P<value>[^;,(]+)|(?:^|[.;:,(]\\s)(?P<thing2>{THING})\\s(?:has\\s|have\\s|was\\s|were\\s|been\\s|is\\snow\\s|now\\s)*{_DID}\\s(?:over\\s)?to\\s(?P<value2>[^;,(]+)",
     re.IGNORECASE,
 )
-_SWITCH_ACTION = re.compile(
+_SWITCH_ACTION = make_regex(
     r"(?:^|[.;:,]\s|\b(?:we|i|have|and)\s(?:have\s|now\s)?)(?P<state>(?:re-)?enabled|disabled|turned (?:on|off)"
     rf"|switched (?:on|off)|deactivated|activated)\s(?P<thing>{THING}){STOP}",
     re.IGNORECASE,
 )
 
 _TURNED_CUES = (" on", " off")
-_TURN_ACTION = re.compile(
+_TURN_ACTION = make_regex(
     f"(?:^|[.;:,]\\s|\\b(?:we|i|have|and)\\s(?:have\\s|now\\s)?)(?:turned|switched|set)\\s(?P<thing>{THING})\\s(?:back\\s)?(?:to\\s)?(?P<state>on|off){STOP}",
     re.IGNORECASE,
 )
-_BUILT = re.compile(
+_BUILT = make_regex(
     r"^(?:built|compiled|tested|requires?|needs?|targets?|runs?|written|developed|pinned|uses?)\s(?:(?:with|on|for|against|in|to|at)\s)?"
     r"(?:the\s)?(?P<value>[A-Za-z][\w.+#-]*\s[^;,(]+)",
     re.IGNORECASE,
@@ -264,15 +265,15 @@ def _fact(claim: Claim, clause: Clause) -> Claim:
     return replace(claim, subject=tidy(subject), predicate=predicate, fact_object=thing)
 
 
-_NO_NAME = re.compile(
+_NO_NAME = make_regex(
     r"`|^\w+ing\b|^(?:else|then|correct)\b|\b(?:to|which|that|for|the|same|else|with|officially)$", re.IGNORECASE
 )
-_LIMIT = re.compile(
+_LIMIT = make_regex(
     r"limit|time-?out|size|length|max|min|quota|cap\b|budget|interval|ttl|delay|threshold|window|retention|memory|count|number"
     r"|level|factor|rate|price|workers|replicas|retries|port|width|depth|pool",
     re.IGNORECASE,
 )
-_UNIT_PATTERN = re.compile(r"(?:ms|µs|ns|%|[KMGTk]i?B)\b|%|^$|^one ", re.IGNORECASE)
+_UNIT_PATTERN = make_regex(r"(?:ms|µs|ns|%|[KMGTk]i?B)\b|%|^$|^one ", re.IGNORECASE)
 
 
 def _is_set(subject: str, value: Value) -> bool:
@@ -285,8 +286,8 @@ def _is_set(subject: str, value: Value) -> bool:
     )
 
 
-_TRAILING = re.compile(r"\s(?:now|port|still|also|always|currently|version)$", re.IGNORECASE)
-_ADVERBIAL = re.compile(
+_TRAILING = make_regex(r"\s(?:now|port|still|also|always|currently|version)$", re.IGNORECASE)
+_ADVERBIAL = make_regex(
     r"(?:after|before|of|in|on|at|by|for|with|without|from|to|since|until|when|while|once|as|under|every|each|any|all|no"
     r"|none|both|most|some|what|which|how|where|why|whoever|everything|nothing|this|that|these|those|there|here"
     r"|add|added|fix|fixed|remove|removed|support|import|use|update|updated|allow|make|improve|ignore|bump|you|your|see|note)\b",
@@ -294,7 +295,7 @@ _ADVERBIAL = re.compile(
 )
 """Words with which a name of a thing does not begin."""
 _NEEDS = ("needs", "need", "requires", "require", "depends", "depend")
-_NEGATION = re.compile(r"n['’]t\b|\b(?:not|no longer|never|we|they|you)\b", re.IGNORECASE)
+_NEGATION = make_regex(r"n['’]t\b|\b(?:not|no longer|never|we|they|you)\b", re.IGNORECASE)
 
 
 _LONGEST_SUBJECT = 5
@@ -342,6 +343,6 @@ def _entry(statement: Statement, key: str, value: str) -> Iterator[Claim]:
         return
 
 
-_FIGURE = re.compile(r"^(\d[\d,.]*(?:e-?\d+)?)\s?(%|[A-Za-z]{1,4})?$")
-_PORT_MAPPING = re.compile(r"^(?:[\d.]+:)?\d{2,5}:\d{2,5}$")
+_FIGURE = make_regex(r"^(\d[\d,.]*(?:e-?\d+)?)\s?(%|[A-Za-z]{1,4})?$")
+_PORT_MAPPING = make_regex(r"^(?:[\d.]+:)?\d{2,5}:\d{2,5}$")
 """A port of the host and a port inside a container."""

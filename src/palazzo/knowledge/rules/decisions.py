@@ -9,8 +9,9 @@ from palazzo.knowledge.clauses import bag
 from palazzo.knowledge.modality import asserts
 from palazzo.knowledge.rules.claim import Claim, claim
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
-_DECISION = re.compile(
+_DECISION = make_regex(
     r"(?:^|[.;:,]\s|\bwe\s(?:have\s|now\s|all\s|just\s)?)(?:decided|agreed|decision)\b(?:\s(?:from|in|at|of)\s[^:]{0,30})?(?::\s|\s(?:that|to|on|against)\s)"
     r"(?P<what>[^;]{8,160}?)(?=[.;]\s|[.;]?$)",
     re.IGNORECASE,

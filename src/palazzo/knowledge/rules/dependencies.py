@@ -9,32 +9,33 @@ from palazzo.knowledge.modality import asserts
 from palazzo.knowledge.rules.claim import Claim, claim
 from palazzo.knowledge.rules.noun_phrases import STOP, THING, is_thing, owner_of_deed, tidy
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
-_NAME = r"(?:`[^`]{1,60}`|(?:[\w.+#/-]*[A-Z0-9][\w.+#/-]*|a |the )(?:(?!\s(?:for|in|as|to|and)\b)(?:[^,;:().]|\.(?=\w))){0,40}?)"
+_NAME = r"(?:`[^`]{1,60}`|(?:(?=[\w.+#/-]*[A-Z0-9])[\w.+#/-]++|a |the )(?:(?!\s(?:for|in|as|to|and)\b)(?:[^,;:().]|\.(?=\w))){0,40}?)"
 _CUES = ("use", "using", "went with", "settled on", "chose", "picked", "built ", "run", "stored in", "depend", "require", "need",
          "stays on", "stay on", "log with", "written in", "verwend", "nutz", "utilis", "usa")  # fmt: skip
-_CUE = re.compile(
+_CUE = make_regex(
     r"\b(?:uses?|using|went with|settled on|chose|chosen|picked|built (?:with|on)|runs? on|stored in|depends? on|requires?"
     r"|needs?|stays? on|log with|written in|verwenden|nutzen|utilisons|usamos|usiamo)\b",
     re.IGNORECASE,
 )
-_FOR = re.compile(rf"\b(?P<what>{_NAME})\sfor\s(?P<purpose>{THING}){STOP}")
-_WE_USE = re.compile(
+_FOR = make_regex(rf"\b(?P<what>{_NAME})\sfor\s(?P<purpose>{THING}){STOP}")
+_WE_USE = make_regex(
     r"\b(?:we|project|repo|team|decided to|agreed to|wir|nous)\s(?:now\s|all\s|already\s)?(?:use|uses|verwenden|nutzen|utilisons)\s"
     r"|\b(?:went with|settled on|chose|picked)\s|\b(?:usamos|usiamo)\s",
     re.IGNORECASE,
 )
-_USES = re.compile(
+_USES = make_regex(
     f"(?:^|[.;:,]\\s)(?P<who>{THING})\\s(?:now\\s)?(?:uses?|(?:is|are) (?:built (?:with|on)|written in|stored "
     f"in)|runs? on|stays? on)\\s(?P<what>(?:our own\\s)?{_NAME}){STOP}",
     re.IGNORECASE,
 )
-_DEPENDS = re.compile(
+_DEPENDS = make_regex(
     rf"(?:^|[.;:,]\s)(?P<who>{THING})\s(?:depends? on|requires?|needs?)\s(?P<what>(?:the\s|an?\s)?{_NAME}){STOP}",
     re.IGNORECASE,
 )
-_OWN_WORK = re.compile(r"^(?:i|you|he|she|it|they|this|that|there|which|who|what)$", re.IGNORECASE)
-_NAME_CUE = re.compile(r"[A-Z0-9`]")
+_OWN_WORK = make_regex(r"^(?:i|you|he|she|it|they|this|that|there|which|who|what)$", re.IGNORECASE)
+_NAME_CUE = make_regex(r"[A-Z0-9`]")
 
 
 def find(statement: Statement) -> Iterator[Claim]:

@@ -9,6 +9,7 @@ from palazzo.knowledge.modality import asserts, extract_clause
 from palazzo.knowledge.rules.claim import Claim, claim
 from palazzo.knowledge.rules.noun_phrases import STOP, THING, is_thing, owner_of_deed, tidy
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
 _ENDING = (
     r"(?:dropped|removed|retired|discontinued|decommissioned|shut down|abolished|phased out"
@@ -30,7 +31,7 @@ _USE_STATES = (
 
 def _rule(cues: tuple[str, ...], pattern: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
     """Pair a pattern with words to look for first: the pattern is slow."""
-    return cues, re.compile(pattern.replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
+    return cues, make_regex(pattern.replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
 
 
 _ANY_MORE = ("any more", "anymore", "any longer")
@@ -66,11 +67,11 @@ _CESSATION_RULES = (
     _rule((" plus",), r"(?P<who>)\b(?P<cue>n['’e]\s?(?:utilise|utilisons|avons|est|supporte)\w*\splus)\s(?:(?:de|du|la|le)\s)?(?P<old>THING)STOP"),
     _rule(("ya no", "dejamos", "não usamos", "deixamos", "non usiamo"), r"(?P<who>)\b(?P<cue>ya no (?:usamos|se usa|utilizamos|tenemos)|dejamos de usar|não usamos mais|deixamos de usar|non usiamo più)\s(?:el\s|la\s|o\s|a\s)?(?P<old>THING)STOP"),
 )  # fmt: skip
-_NAME_CUE = re.compile(r"\s|[A-Z\d_./-]")
+_NAME_CUE = make_regex(r"\s|[A-Z\d_./-]")
 """A single plain word ("file", "it") does not name anything specific."""
-_ABSENT = re.compile(r"no(?: longer an?)?$", re.IGNORECASE)
+_ABSENT = make_regex(r"no(?: longer an?)?$", re.IGNORECASE)
 """The thing no longer exists: a plain word is enough for the only thing of its kind."""
-_NO_THING = re.compile(
+_NO_THING = make_regex(
     r"^(?:than|from|by|working|to|the (?:file|folder|directory|line)|a |an |one |two |\d|\w+ing (?!for\b))",
     re.IGNORECASE,
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from palazzo.text.lazy_patterns import make_regex
+
 THING = r"(?:`[^`]{1,60}`|\"[^\"]{1,60}\"|“[^”]{1,60}”|(?:(?![,;:()—–]|[.!?](?:\s|$)).){1,80}?)"
 """The name of a thing: quoted text, or words up to the next stop."""
 
@@ -15,7 +17,7 @@ STOP = (
 )
 """Characters and words at which the name of a thing ends."""
 
-_DETERMINER = re.compile(
+_DETERMINER = make_regex(
     r"^(?:(?:the|a|an|our|my|your|its|all|any|this|that|these|old|also|now|just|to|in|der|die|das|den|dem|le|la|les"
     r"|el|los|las|il|lo|o)\s+)+(?=\S)",
     re.IGNORECASE,
@@ -50,7 +52,7 @@ def owner_of_deed(text: str) -> str:
     return owner if is_thing(owner, 4) and not _NEGATION.search(owner) else ""
 
 
-_NEGATION = re.compile(
+_NEGATION = make_regex(
     r"\b(?:no longer|not|never|i|he|she|it|to|and|or)$|n['’]t$|\b(?:you|your|can|could|how|either|which|that|who)\b|[`=\[(]|-$",
     re.IGNORECASE,
 )

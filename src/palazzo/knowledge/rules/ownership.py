@@ -11,11 +11,12 @@ from palazzo.knowledge.rules.claim import Claim
 from palazzo.knowledge.rules.noun_phrases import STOP, THING, is_thing, tidy
 from palazzo.knowledge.statement_values import Value
 from palazzo.knowledge.statements import Statement
+from palazzo.text.lazy_patterns import make_regex
 
 _PERSON = r"(?-i:@?[A-Z][\w-]+(?:\s[A-Z][\w-]+)?|@[\w/-]+|(?:the\s)?[\w-]+\steam|team\s[A-Z]\w+)"
 _NO_PERSON = frozenset("the a an this that it which who what he she they we i you if when".split())
 _OWNERS = tuple(
-    re.compile(pattern.replace("PERSON", _PERSON).replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
+    make_regex(pattern.replace("PERSON", _PERSON).replace("THING", THING).replace("STOP", STOP), re.IGNORECASE)
     for pattern in (
         r"(?P<who>PERSON)\s(?:now\s|already\s)?(?:owns|maintains|leads|looks after|takes care of|is (?:now )?(?:responsible for|in charge of"
         r"|the owner of|the maintainer of|on call for)|takes over|took over|answers for)\s(?P<thing>THING)STOP",
@@ -26,12 +27,12 @@ _OWNERS = tuple(
 )
 _CUES = ("own", "maintain", "lead", "led by", "looks after", "looked after", "responsible", "in charge", "takes", "took over",
          "belong", "answers for", "contact", "on call")  # fmt: skip
-_CUE = re.compile(
+_CUE = make_regex(
     r"\b(?:owns|owned|owner|maintain\w*|leads|led|lead|looks after|looked after|responsible|in charge|takes over|took over"
     r"|belongs?|answers for|takes care|contact|on call)\b",
     re.IGNORECASE,
 )
-_PROCESS = re.compile(r"\b(?:lock|process|thread|pid|mutex|memory|pointer|buffer|copyright)\b", re.IGNORECASE)
+_PROCESS = make_regex(r"\b(?:lock|process|thread|pid|mutex|memory|pointer|buffer|copyright)\b", re.IGNORECASE)
 
 
 def find(statement: Statement) -> Iterator[Claim]:

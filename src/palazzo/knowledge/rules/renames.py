@@ -9,28 +9,29 @@ from palazzo.knowledge.modality import asserts
 from palazzo.knowledge.rules.claim import Claim, claim
 from palazzo.knowledge.rules.noun_phrases import STOP, THING, is_thing, tidy
 from palazzo.knowledge.statements import COMMIT, Statement
+from palazzo.text.lazy_patterns import make_regex
 
 _RENAMES = (
-    re.compile(rf"\b(?:renamed|renames)\s(?P<old>{THING})\s(?:to|into|as)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
-    re.compile(
+    make_regex(rf"\b(?:renamed|renames)\s(?P<old>{THING})\s(?:to|into|as)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
+    make_regex(
         f"(?:^|[.;:,]\\s|btw\\s)(?P<old>{THING})\\s(?:is|was|were|has been|have "
         f"been)\\s(?:now\\s)?(?:renamed|rebranded)\\s(?:to\\s|as\\s|into\\s)?(?P<new>{THING}){STOP}",
         re.IGNORECASE,
     ),
-    re.compile(
+    make_regex(
         f"(?:^|[.;:,]\\s|btw\\s)(?P<old>{THING})\\s(?:is|are)\\s(?:now\\scalled\\s(?P<new>{THING})|called\\s(?P<then>{THING})\\snow){STOP}",
         re.IGNORECASE,
     ),
-    re.compile(rf"^(?P<old>team {THING})\sis\snow\s(?P<new>team {THING}){STOP}", re.IGNORECASE),
+    make_regex(rf"^(?P<old>team {THING})\sis\snow\s(?P<new>team {THING}){STOP}", re.IGNORECASE),
 )
-_COMMIT = re.compile(rf"^(?:\w+:\s)?rename\s(?P<old>{THING})\sto\s(?P<new>{THING}){STOP}", re.IGNORECASE)
-_DEPRECATION = re.compile(
+_COMMIT = make_regex(rf"^(?:\w+:\s)?rename\s(?P<old>{THING})\sto\s(?P<new>{THING}){STOP}", re.IGNORECASE)
+_DEPRECATION = make_regex(
     rf"(?:^|[.;:,]\s)(?P<what>{THING})\s(?:is|are|was|were|has been|have been)\s(?:now\s)?deprecated"
     r"(?:\s(?:since|as of|from|in|with)\s(?:version\s|release\s)?`?(?P<since>v?\d[\w.-]*))?",
     re.IGNORECASE,
 )
 
-_USE = re.compile(rf"(?:[,;:]\s(?:please\s)?use|in favou?r of)\s(?P<new>{THING}){STOP}", re.IGNORECASE)
+_USE = make_regex(rf"(?:[,;:]\s(?:please\s)?use|in favou?r of)\s(?P<new>{THING}){STOP}", re.IGNORECASE)
 
 
 def find(statement: Statement) -> Iterator[Claim]:

@@ -11,27 +11,28 @@ from palazzo.knowledge.modality import asserts, extract_clause
 from palazzo.knowledge.rules.claim import Claim, claim
 from palazzo.knowledge.rules.noun_phrases import STOP, THING, is_thing, tidy
 from palazzo.knowledge.statements import COMMIT, Statement
+from palazzo.text.lazy_patterns import make_regex
 
 CUES = ("instead of", "rather than", "in place of", "replace", "place of", "supersede", "statt", "anstelle", "lieu d",
         "la place d", "swapped", "favour of", "favor of", "lugar de", "vez de", "invece d", "posto d", "remplac", "ersetz", "sostitui", "reemplaz")  # fmt: skip
-_INSTEAD = re.compile(
+_INSTEAD = make_regex(
     r"\s(?:instead of|rather than|in place of|statt|anstatt|anstelle von|au lieu d[e'u]|à la place d[eu]"
     r"|en (?:lugar|vez) de|em vez de|no lugar d[eo]|invece d[ie]l?|al posto d[ie]l?)\s+",
     re.IGNORECASE,
 )
 _REPLACEMENTS = (
-    re.compile(f"\\b(?:replaced\\s(?P<old>{THING})\\s(?:with|by)|swapped(?: "
+    make_regex(f"\\b(?:replaced\\s(?P<old>{THING})\\s(?:with|by)|swapped(?: "
                f"out)?\\s(?P<out>{THING})(?:\\sout)?\\sfor)\\s(?P<new>{THING}){STOP}", re.IGNORECASE),
-    re.compile(rf"^(?:\w+:\s)?replaces?\s(?P<old>{THING})\s(?:with|by)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
-    re.compile(f"(?P<old>{THING})\\s(?:was|were|is|are|has been|have "
+    make_regex(rf"^(?:\w+:\s)?replaces?\s(?P<old>{THING})\s(?:with|by)\s(?P<new>{THING}){STOP}", re.IGNORECASE),
+    make_regex(f"(?P<old>{THING})\\s(?:was|were|is|are|has been|have "
                f"been|got)\\s(?:now\\s)?(?:replaced|superseded|succeeded)\\s(?:by|with)\\s(?P<new>{THING}){STOP}", re.IGNORECASE),
-    re.compile(f"(?P<new>{THING})\\s(?:(?:has|have)\\s)?(?:replaced|superseded|replaces|supersedes|(?:took|takes|taken) "
+    make_regex(f"(?P<new>{THING})\\s(?:(?:has|have)\\s)?(?:replaced|superseded|replaces|supersedes|(?:took|takes|taken) "
                f"the place of)\\s(?P<old>{THING}){STOP}", re.IGNORECASE),
-    re.compile(f"(?P<old>{THING})\\s(?:wurde|est|a été|fue|è stato|foi)\\s(?:durch|remplacée?s? par|reemplazad[oa] "
+    make_regex(f"(?P<old>{THING})\\s(?:wurde|est|a été|fue|è stato|foi)\\s(?:durch|remplacée?s? par|reemplazad[oa] "
                f"por|sostituit[oa] da|substituíd[oa] por)\\s(?P<new>{THING})(?:\\sersetzt|{STOP})", re.IGNORECASE),
 )  # fmt: skip
 _FAVOUR_CUES = ("favour of", "favor of")
-_IN_FAVOUR = re.compile(
+_IN_FAVOUR = make_regex(
     f"\\b(?:dropped|ditched|retired|abandoned|removed|deprecated|left|gave up|scrapped)\\s(?P<old>{THING})\\sin "
     f"favou?r of\\s(?P<new>{THING}){STOP}|(?P<out>{THING})\\s(?:(?:was|were|is|are|has been|have "
     f"been|got)\\s)?(?:dropped|ditched|retired|removed|scrapped)\\sin favou?r of\\s(?P<next>{THING}){STOP}",
@@ -39,12 +40,12 @@ _IN_FAVOUR = re.compile(
 )
 _REPLACE_ORDER = _REPLACEMENTS[1]
 """An order, which was carried out if it is the subject of a commit or a ticked checkbox."""
-_EDIT = re.compile(
+_EDIT = make_regex(
     r"\b(?:tabs?|spaces?|statement|chain|loop|elifs?|match|string|character|comma|typo|word|sentence|column|line|branch"
     r"|delay|sleep|function|variable|import)\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[v<>=~^$€]?\d")
+_NUMBER = make_regex(r"[v<>=~^$€]?\d")
 
 
 def find(statement: Statement) -> Iterator[Claim]:
@@ -88,13 +89,13 @@ def _instead(statement: Statement) -> Claim | None:
     return None
 
 
-_ADVICE = re.compile(
+_ADVICE = make_regex(
     r"\byour?\b|^(?:\*\*[^*]+\*\*:? )?(?:(?:\w+: )?use|modify|run|set|try|add|call|prefer|pass|see)\b", re.IGNORECASE
 )
 """Advice to a reader, not a statement about the writer's own work."""
-_DEED = re.compile(r"(?:use|fix|modify|add|correct)\b|\w+ing\b|[a-z]+ed$", re.IGNORECASE)
+_DEED = make_regex(r"(?:use|fix|modify|add|correct)\b|\w+ing\b|[a-z]+ed$", re.IGNORECASE)
 """An action, not a thing."""
-_IN_FRONT = re.compile(
+_IN_FRONT = make_regex(
     rf"^(?:instead of|in place of|rather than|statt|anstelle von|au lieu de)\s(?P<old>{THING}),\s", re.IGNORECASE
 )
 

@@ -9,9 +9,10 @@ from palazzo.knowledge.modality import asserts, extract_clause
 from palazzo.knowledge.rules.claim import Claim, claim
 from palazzo.knowledge.rules.noun_phrases import STOP, THING, is_thing, tidy
 from palazzo.knowledge.statements import COMMIT, Statement
+from palazzo.text.lazy_patterns import make_regex
 
 _FROM = ("from ", "von ", " de ", " d'", " da ")
-_FIGURE_CUE = re.compile(
+_FIGURE_CUE = make_regex(
     r"→|->|=>|\b(?:was|were|previously|formerly|before|up from|down from|not|no longer)\s[`v<>=~^$€:]*\d"
 )
 _SWITCH_VERBS = (
@@ -19,34 +20,34 @@ _SWITCH_VERBS = (
     "over|bumped|raised|increased|lowered|reduced|extended|shortened|cut|doubled|halved|updated|renumbered|relocated|renamed|transferred|passed|handed)"
 )
 _SWITCH = (
-    re.compile(
+    make_regex(
         rf"(?P<subject>.*?)\b{_SWITCH_VERBS}\b(?:\s(?:over|away|back))?(?:\s(?P<thing>{THING}))??(?:\s(?:over|away))?"
         rf"\sfrom\s(?P<old>{THING})\s(?:(?:over|across)\s)?to\s(?P<new>{THING}){STOP}",
         re.IGNORECASE,
     ),
-    re.compile(  # the subject of a commit
+    make_regex(  # the subject of a commit
         rf"^(?:(?P<subject>[\w./-]+):\s)?(?:switch|move|migrate|convert|change)(?:\s(?P<thing>{THING}))??"
         rf"\sfrom\s(?P<old>{THING})\sto\s(?P<new>{THING}){STOP}",
         re.IGNORECASE,
     ),
-    re.compile(
+    make_regex(
         "^(?:the "
         f")?(?:migration|move|switch|change|changeover|upgrade|transition|cut-?over)\\s(?:of\\s(?P<thing>{THING})\\s)?from\\s(?P<old>{THING})\\sto\\s(?P<new>{THING})\\s(?:is|has "
         "been|was)\\s(?:now\\s)?(?:complete\\w*|done|finished|over|merged|live|through)\\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    make_regex(
         rf"(?P<subject>.*?)\b(?:sind|haben|wurden?|ist|hat)\b.*?\bvon\s(?P<old>{THING})\s(?:auf|zu|nach)\s"
         rf"(?P<new>{THING})\s(?:um\w+|gewechselt|migriert|gezogen)",
         re.IGNORECASE,
     ),
-    re.compile(
+    make_regex(
         rf"(?P<subject>.*?)\b(?:passés?|migrés?|pasamos|migramos|pasado|migrado|cambiamos|passati|mudamos|migrámos)\s"
         rf"(?:d[eao]s?|d['’]|da)\s?(?P<old>{THING})\s(?:à|a|para)\s(?P<new>{THING}){STOP}",
         re.IGNORECASE,
     ),
 )
-_BECAUSE = re.compile(
+_BECAUSE = make_regex(
     f"\\b(?:we|i|have|has)\\s(?:have\\s|just\\s|finally\\s)*(?:switched|moved|migrated|changed|gone|went)\\s(?:over\\s)?to\\s(?P<new>{THING}){STOP}.*?(?:[,;(–—-]|\\b(?:because|since|as))\\s*(?P<old>[\\w.+#-]+)\\s(?:was|were|had|kept|became|got|couldn['’]t|didn['’]t|could "
     "not)\\b",
     re.IGNORECASE,
@@ -54,20 +55,20 @@ _BECAUSE = re.compile(
 """Separates the reason: We switched to B, because A was slow."""
 _FIGURE = r"[`v<>=~^$€:]*\d[\w.,%-]*`?(?:\s(?:%|€|[A-Za-z]{1,12}\b))?"
 _FIGURES = (
-    re.compile(rf"(?P<subject>.*?)(?P<old>{_FIGURE})\s?(?:→|->|=>)\s?(?P<new>{_FIGURE})"),
-    re.compile(
+    make_regex(rf"(?P<subject>.*?)(?P<old>{_FIGURE})\s?(?:→|->|=>)\s?(?P<new>{_FIGURE})"),
+    make_regex(
         f"(?P<subject>.*?)(?P<new>{_FIGURE})\\s?(?:\\(|,\\s)(?:it )?(?:was|were|previously|formerly|before|up "
         f"from|down from|not|no longer)\\s(?P<old>{_FIGURE})",
         re.IGNORECASE,
     ),
 )
-_CUE = re.compile(
+_CUE = make_regex(
     f"\\b{_SWITCH_VERBS}\\b.*\\bfrom\\s|(?:^|:\\s)(?:switch|move|migrate|convert|change)\\b.*\\sfrom\\s|^(?:the "
     ")?(?:migration|move|switch|change\\w*|upgrade|transition|cut-?over)\\b.*\\sfrom\\s|\\bvon\\b.*(?:um\\w+|gewechselt|migriert|gezogen)|\\b(?:passé|migré|pasa|migra|cambia|muda)",
     re.IGNORECASE,
 )
 """A quick pre-check: the patterns are slow."""
-_OF = re.compile(rf"\b(?:for|as)\s(?:the\s)?(?P<thing>{THING}){STOP}", re.IGNORECASE)
+_OF = make_regex(rf"\b(?:for|as)\s(?:the\s)?(?P<thing>{THING}){STOP}", re.IGNORECASE)
 
 
 def find(statement: Statement) -> Iterator[Claim]:
@@ -114,8 +115,8 @@ def _moves_only(old: str, new: str) -> bool:
     return any(end.casefold() in _NOWHERE or _MEASUREMENT.match(end) for end in (old, new))
 
 
-_NUMBER = re.compile(r"[v<>=~^$€]?\d")
-_MEASUREMENT = re.compile(r"~|\d[\d.,]*\s?(?:%|x\b|ms\b)")
+_NUMBER = make_regex(r"[v<>=~^$€]?\d")
+_MEASUREMENT = make_regex(r"~|\d[\d.,]*\s?(?:%|x\b|ms\b)")
 
 
 _NOWHERE = frozenset(
