@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1] / "src" / "palazzo"
 
 FLOORS = (
     # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
-    ("palazzo", "errors", "model", "paths", "locks", "onnx_runtime", "text", "settings"),
+    ("palazzo", "errors", "model", "paths", "locks", "host_names", "onnx_runtime", "text", "settings"),
     ("security",),
     ("store",),
     ("git",),
@@ -27,41 +27,27 @@ FLOORS = (
     ("knowledge",),
     ("derived", "injection"),
     ("client",),
+    ("hosts",),
     ("sync",),
     ("importers",),
     ("palace",),
+    ("team",),
     ("bench",),
     ("operations",),
     ("features",),
-    ("hosts",),
     ("faces",),
     ("daemon",),
     ("__main__", "cli"),  # the second is a launcher under a former name
 )
 FLOOR_OF = {room: n for n, rooms in enumerate(FLOORS) for room in rooms}
 
-STANDARD_LIBRARY_ROOMS = ("paths", "locks", "client")
+STANDARD_LIBRARY_ROOMS = ("paths", "locks", "host_names", "client")
 """What a hook loads before anything else."""
-KEYWORD_ANSWER = frozenset(
-    f"palazzo.{name}"
-    for name in (
-        *("text.compiled_patterns", "text.stopwords", "text.token_counts", "security.fences", "security.confusables"),
-        *("injection.intent_patterns", "injection.intent", "injection.echo", "injection.keyword_relevance"),
-        *("injection.block_layout", "store.readonly_palace", "store.migration_names"),
-        *("security", "security.display_names", "security.trust_order"),
-    )
-)
-"""What a hook loads besides if it answers by itself; of other libraries it knows SQLite alone."""
-KEYWORD_ANSWER_LATER = (
-    ("palazzo.store.readonly_palace", "apsw"),
-    ("palazzo.client.keyword_answers", "palazzo.settings.load"),
-    ("palazzo.security.trust_order", "palazzo.model.Trust"),  # for the type checker alone
-)
-"""What it loads if there is something to look for, or a setting that somebody made."""
-
 POSIX_ONLY = frozenset(["fcntl", "pwd", "grp", "resource", "termios", "tty", "pty", "syslog", "posix"])
 FORBIDDEN_NAMES = frozenset(["utils", "util", "helpers", "helper", "manager", "misc", "common"])
 LONGEST_MODULE, MEDIAN_MODULE = 450, 200
+LONGEST_CONTRACT = 700
+"""A contract is a list of data: the requests and results of up to twenty verbs."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +76,17 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of a file's tree; the tests of a process walk through each file once."""
+    return tuple(ast.walk(tree(path)))
+
+
 def imports_of(path: Path) -> Iterator[Import]:
     """Every import, also inside functions and under TYPE_CHECKING; `from a import b` may name the module a.b."""
     module = name_of(path)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(module, alias.name, node.lineno)
@@ -155,10 +147,13 @@ def test_the_reader_of_imports_sees_those_inside_functions_and_type_checking() -
 @pytest.mark.parametrize(
     ("library", "rooms"),
     [
-        ("typer", ("palazzo.faces.cli",)),
         ("rich", ("palazzo.faces.cli", "palazzo.features.screen")),
-        ("click", ("palazzo.faces.cli",)),
         ("pydantic", ("palazzo.faces.mcp", "palazzo.faces.web")),
+        ("starlette", ("palazzo.faces.web", "palazzo.faces.mcp", "palazzo.faces.team", "palazzo.faces.http")),
+        ("psycopg", ("palazzo.team.server",)),
+        ("jwt", ("palazzo.team.server.id_tokens",)),
+        ("jinja2", ("palazzo.faces.web",)),
+        ("tomlkit", ("palazzo.text.toml_edit",)),
     ],
 )
 def test_a_library_of_faces_lives_in_its_face_alone(library: str, rooms: tuple[str, ...]) -> None:
@@ -180,7 +175,7 @@ SOLE_IMPORTERS = {
 def libraries_named(path: Path) -> set[str]:
     """The libraries that a file imports by a statement, or by `import_module` and its like."""
     names: set[str] = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -215,10 +210,11 @@ def test_sqlite_is_spoken_to_by_the_store_alone() -> None:
 def calls_to(names: set[str]) -> list[tuple[str, str, int]]:
     """(module, callee, line) of every call `x.name(…)` or `name(…)` for dotted `module.name` among `names`."""
     found = []
+    last_names = {name.rpartition(".")[2] for name in names}
     for path in files():
         aliases = {found.target.rpartition(".")[2]: found.target for found in imports_of(path)}
-        for node in ast.walk(tree(path)):
-            if not isinstance(node, ast.Call):
+        for node in nodes(path):
+            if not isinstance(node, ast.Call) or last_name(node.func) not in last_names:
                 continue
             callee = ast.unparse(node.func)
             head, dot, rest = callee.partition(".")
@@ -226,6 +222,11 @@ def calls_to(names: set[str]) -> list[tuple[str, str, int]]:
             if full in names:
                 found.append((name_of(path), full, node.lineno))
     return found
+
+
+def last_name(called: ast.expr) -> str:
+    """Return the name of what is called, without the module or object that it belongs to."""
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def test_items_are_inserted_by_ingest_alone() -> None:
@@ -245,7 +246,7 @@ def test_text_is_written_into_items_by_one_statement() -> None:
         f"{name_of(path)}:{node.lineno}"
         for path in files()
         if name_of(path) not in ("palazzo.store.items", "palazzo.store.chain_links", "palazzo.store.packs")
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         for verb in ("INSERT INTO ", "REPLACE INTO ", "UPDATE ", "DELETE FROM ")
         for table in ("item", "pack", "link")
@@ -254,14 +255,21 @@ def test_text_is_written_into_items_by_one_statement() -> None:
     assert writing == []
 
 
-FACES = ("faces", "hosts", "daemon")
-OF_FACES = frozenset(["palazzo", "errors", "model", "paths", "locks", "text", "settings", "client"])
-"""What a face may use besides operations, features, other faces and what starts them."""
+FACES = ("faces", "daemon")
+OF_FACES = frozenset(
+    ["palazzo", "errors", "model", "paths", "locks", "host_names", "text", "settings", "client", "hosts"]
+)
+"""What a face may use besides operations, features and other faces: what starts them, and what hosts call things."""
 BEYOND = {
     "palazzo.faces.cli.error_messages": {"store"},  # SQLite's version, for a report of a bug
     "palazzo.daemon.embedding_process": {"index", "store"},  # the background work itself
     "palazzo.daemon.palace_pool": {"index", "palace", "store"},  # keeps palaces open for operations
-    "palazzo.daemon.service": {"index"},  # a first search, to be warm
+    "palazzo.faces.cli.team_doctor_command": {"team"},
+    "palazzo.faces.cli.team_invite_command": {"team"},  # the team server has no palace, so no operation could run it
+    "palazzo.faces.cli.team_purge_command": {"team"},
+    "palazzo.faces.cli.team_serve_command": {"team"},
+    "palazzo.faces.team.team_app": {"sync", "team"},
+    "palazzo.faces.team.team_server": {"team"},
     "palazzo.faces.mcp.http_tokens": {"palace", "store"},  # looks a token up for every request, before any operation
     "palazzo.faces.mcp.http_quotas": {"store"},  # the names of scopes
     "palazzo.faces.mcp.http_scopes": {"store"},
@@ -309,11 +317,9 @@ def test_what_a_hook_loads_first_imports_the_standard_library_alone() -> None:
     inside = frozenset(["palazzo", "errors", *STANDARD_LIBRARY_ROOMS])
     foreign = []
     for found in all_imports():
-        if room_of(found.module) not in STANDARD_LIBRARY_ROOMS and found.module not in KEYWORD_ANSWER:
-            continue
         target = found.target
-        own = target in KEYWORD_ANSWER or target.rpartition(".")[0] in KEYWORD_ANSWER or room_of(target) in inside
-        if target.split(".")[0] not in allowed and not own and (found.module, target) not in KEYWORD_ANSWER_LATER:
+        is_known = target.split(".")[0] in allowed or room_of(target) in inside
+        if room_of(found.module) in STANDARD_LIBRARY_ROOMS and not is_known:
             foreign.append(str(found))
     assert foreign == []
 
@@ -336,9 +342,14 @@ def lines_of(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
+def longest(module: str) -> int:
+    """Return the most lines that this module may have."""
+    return LONGEST_CONTRACT if module.endswith(".contract") else LONGEST_MODULE
+
+
 def test_modules_are_short() -> None:
     sizes = {name_of(path): lines_of(path) for path in files() if lines_of(path)}
-    assert {name: size for name, size in sizes.items() if size > LONGEST_MODULE} == {}
+    assert {name: size for name, size in sizes.items() if size > longest(name)} == {}
     assert statistics.median(sizes.values()) <= MEDIAN_MODULE
 
 
@@ -353,3 +364,114 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
         if repeated.search(line)
     ]
     assert found == []
+
+
+LATE_IMPORTS = {
+    "palazzo.__main__": "each way of starting imports what it needs",
+    "palazzo.client": "a hook starts with the standard library alone",
+    "palazzo.daemon": "a service answers its first call before the rest of it is loaded",
+    "palazzo.faces.cli": "help, completion and single commands start without the others' libraries",
+    "palazzo.faces.mcp": "a client is answered before the SDK is loaded",
+    "palazzo.features.hooks": "an event imports what it needs; most need little",
+    "palazzo.features.hosts.install": "one host's installer is imported",
+    "palazzo.features.search.team_hits": "a search that asks no team loads no HTTP",
+    "palazzo.features.upkeep.doctor": "a doctor reports a module that cannot be imported",
+    "palazzo.features.upkeep.settings": "settings are shown without the engine",
+    "palazzo.index.embedder_choice": "one embedder is imported, not those that the settings do not name",
+    "palazzo.operations.context": "a command that opens no palace does not import the engine",
+    "palazzo.operations.damage": "loaded only where a palace is damaged",
+    "palazzo.palace": "a reader does not import what writes and derives",
+}
+"""The modules and rooms in which a function may import Palazzo's own modules, and why."""
+MOST_OTHER_LATE_IMPORTS = 7
+"""Other modules together may have so many."""
+
+
+def is_late(module: str) -> bool:
+    """Whether imports inside this module's functions have a reason."""
+    return any(module == known or module.startswith(f"{known}.") for known in LATE_IMPORTS)
+
+
+@cache
+def imports_inside_functions() -> list[str]:
+    """The modules that import Palazzo's own modules inside functions, once for each import."""
+    importing = []
+    for path in files():
+        for function in nodes(path):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                importing += [
+                    name_of(path)
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("palazzo")
+                ]
+    return importing
+
+
+def test_functions_import_only_where_start_up_needs_it() -> None:
+    assert len([module for module in imports_inside_functions() if not is_late(module)]) <= MOST_OTHER_LATE_IMPORTS
+    assert [
+        known for known in LATE_IMPORTS if not any(is_in(known, module) for module in imports_inside_functions())
+    ] == []
+
+
+def is_in(room: str, module: str) -> bool:
+    """Whether a module is this one or lies in this room."""
+    return module == room or module.startswith(f"{room}.")
+
+
+PARTS_OF_FACES = ("contract", "view", "tools", "screen")
+"""The parts of a feature that faces know."""
+ENGINES_OF_FACES = {
+    "palazzo.faces.cli.session_actions": {"digest", "digest_view"},  # the picker previews a session
+    "palazzo.faces.hooks.hook_process": {"spool"},  # a hook without a service keeps its event
+    "palazzo.faces.mcp.prompts": {"instruction_prompts"},  # prompts are texts of the hosts' instructions
+    "palazzo.faces.mcp.profiles.own_profile": {"instruction_prompts"},
+}
+"""What a face needs of a feature besides."""
+
+
+def test_faces_import_contracts_views_and_tools_alone() -> None:
+    engines: dict[str, set[str]] = {}
+    for imported in all_imports():
+        parts = imported.target.split(".")
+        if not imported.module.startswith("palazzo.faces.") or parts[:2] != ["palazzo", "features"]:
+            continue
+        name = next((part for part in parts[2:4] if part in PARTS_OF_FACES), parts[3] if len(parts) > 3 else parts[2])
+        if name not in PARTS_OF_FACES:
+            engines.setdefault(imported.module, set()).add(name)
+    assert engines == ENGINES_OF_FACES
+
+
+VIEWS_USE = frozenset(["palazzo", "errors", "model", "text", "operations", "settings", "paths", "features"])
+"""The rooms that a view may import from: it is loaded to show a result, and what shows a result runs no engine."""
+LIGHT_PARTS = frozenset(
+    [
+        "palazzo.security.display_names",
+        "palazzo.security.fences",
+        "palazzo.injection.wake_up_text",
+        "palazzo.features.search.hit_entries",
+        "palazzo.bench.summaries",
+    ]
+)
+"""Modules of other rooms that hold data or pure functions on text."""
+
+
+def is_view(module: str) -> bool:
+    """Whether a module shows results, on a terminal or to an agent."""
+    name = module.rpartition(".")[2]
+    return module.startswith("palazzo.features.") and (name in ("view", "tools") or name.endswith("_view"))
+
+
+def test_views_load_no_engine() -> None:
+    engines = []
+    for imported in all_imports():
+        if not is_view(imported.module) or not imported.target.startswith("palazzo"):
+            continue
+        parts = imported.target.split(".")
+        is_engine_of_a_feature = parts[1:2] == ["features"] and not any(
+            part in PARTS_OF_FACES or part.endswith("_view") for part in parts[2:4]
+        )
+        is_light = any(is_in(part, imported.target) for part in LIGHT_PARTS)
+        if not is_light and (is_engine_of_a_feature or room_of(imported.target) not in VIEWS_USE):
+            engines.append(str(imported))
+    assert engines == []

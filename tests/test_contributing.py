@@ -61,6 +61,11 @@ def dev_commands(path: Path) -> set[str]:
     return names
 
 
+def test_tests_that_dev_py_names_exist() -> None:
+    named = (*dev.DEPENDENT, *dev.PROGRAMS, *dev.ALONE, *dev.PROPERTIES)
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_commands_of_dev_py_exist() -> None:
     documented = set(re.findall(r"python3 dev\.py (\w+)", dev.__doc__ or ""))
     places = [*WORKFLOWS, ROOT / ".ci" / "run", ROOT / "CONTRIBUTING.md", ROOT / ".github" / "pull_request_template.md"]
@@ -129,7 +134,7 @@ def test_the_lock_of_uv_names_what_the_project_needs() -> None:
     lock = read_toml("uv.lock")
     (project,) = (package for package in lock["package"] if package["name"] == "palazzo")
     assert {package["name"] for package in project["dependencies"]} == requirements("")
-    for extra in ("dev", "documents", "sync"):
+    for extra in ("dev", "documents", "granite", "sync", "team"):
         assert {package["name"] for package in project["optional-dependencies"][extra]} == requirements(extra)
     assert lock["requires-python"] == read_toml("pyproject.toml")["project"]["requires-python"]
 
@@ -177,6 +182,7 @@ class Addition:
     def apply(self, root: Path) -> None:
         for path, text in self.created.items():
             assert not (root / path).exists(), path
+            (root / path).parent.mkdir(exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
         for path, old, new in self.edits:
             before = (root / path).read_text(encoding="utf-8")
@@ -190,18 +196,30 @@ VERB = Addition(
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from palazzo.operations.operation import Operation
+from palazzo.features.places.contract import TallyRequest, TallyResult
+from palazzo.store import place_rows
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
+def tally(context: Context, request: TallyRequest) -> TallyResult:
+    """Count the wings."""
+    with context.reading().database.snapshot() as connection:
+        return TallyResult(len(place_rows.wings(connection)))
+'''
+    },
+    edits=(
+        after(
+            "src/palazzo/features/places/contract.py",
+            '    examples=("palazzo taxonomy --wing api",),\n)',
+            '''
+
 @dataclass(frozen=True, slots=True)
 class TallyRequest:
-    """No arguments: the whole palace."""
+    """Count the wings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,23 +229,18 @@ class TallyResult:
     wings: int
 
 
-def tally(context: Context, request: TallyRequest) -> TallyResult:
-    """Count the wings."""
-    from palazzo.store import place_rows
-
-    with context.reading().database.snapshot() as connection:
-        return TallyResult(len(place_rows.wings(connection)))
-
-
-OPERATION = Operation("tally", TallyRequest, TallyResult, tally, scope="read", examples=("palazzo tally",))
-'''
-    },
-    edits=(
-        after(
-            "src/palazzo/features/places/view.py",
-            "from palazzo.features.places.room_rename import RoomRenameResult",
-            "from palazzo.features.places.tally import TallyResult\n",
+TALLY = Operation(
+    "tally",
+    TallyRequest,
+    TallyResult,
+    scope="read",
+    group="Arrange",
+    summary="Count the wings",
+    examples=("palazzo tally",),
+)
+''',
         ),
+        after("src/palazzo/features/places/view.py", "    SharingView,", "    TallyResult,\n"),
         after(
             "src/palazzo/features/places/view.py",
             "_MOST_LISTED = 10",
@@ -238,28 +251,98 @@ def tally(screen: Screen, result: TallyResult) -> None:
     screen.say(count_noun(result.wings, "wing"))
 ''',
         ),
-        after(
-            "src/palazzo/operations/registry.py",
-            '    "taxonomy": "palazzo.features.places.taxonomy",',
-            '    "tally": "palazzo.features.places.tally",\n',
-        ),
-        after(
-            "src/palazzo/operations/command_groups.py",
-            '            "taxonomy": "Show wings, rooms and halls, with counts",',
-            '            "tally": "Count the wings",\n',
-        ),
     ),
-    generated=("docs/reference/commands.md",),
+    generated=("docs/reference/commands.md", "src/palazzo/operations/command_index.py"),
     tests=(
         ("tests/operations/test_registry.py", "every_operation or users_guide"),
-        ("tests/mcp/test_http.py", "tally"),
-        ("tests/cli/test_help.py", "tally or one_group"),
+        ("tests/faces/mcp/test_http.py", "tally"),
+        ("tests/faces/cli/test_help.py", "tally or one_group"),
     ),
 )
 
+READER = '''"""{title}'s sessions: one message a line.
+
+{"{name}": "session", "speaker": "person", "text": "words"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from palazzo.model import Part, Role
+from palazzo.sources.formats import Content, Identity, Message, Row, Unreadable
+from palazzo.sources.formats.jsonl_rows import JsonObject, json_lines, objects_in_head, string
+
+KIND = "{name}"
+_ROLES: dict[str, Role] = {"person": "user", "agent": "assistant"}
+
+
+class {title}Sessions:
+    """Reads {title}'s sessions."""
+
+    kind = KIND
+    version = 1
+    appends = True
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Return whether the first object names a session of {title}."""
+        objects, _ = objects_in_head(head)
+        return bool(objects) and bool(string(objects[0], "{name}"))
+
+    def identify(self, path: Path, head: bytes) -> Identity:
+        """Return the session that the first object names, else the file's name."""
+        objects, _ = objects_in_head(head)
+        session = string(objects[0], "{name}") if objects else ""
+        return Identity((KIND, session or path.stem), session)
+
+    def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
+        """Yield every row from byte `start`."""
+        for position, raw, value in json_lines(stream, start):
+            yield Row(position, raw, _content(value) if isinstance(value, dict) else value)
+
+
+def _content(row: JsonObject) -> Content:
+    role, text = _ROLES.get(string(row, "speaker")), string(row, "text")
+    if role is None or not text:
+        return Unreadable("no message")
+    return Message(text, role, parts=(Part("text", 0, len(text)),))
+'''
+"""A reader of transcripts; `{name}` and `{title}` stand for the program's name."""
+
+
+def reader(name: str) -> str:
+    """Return the source of a reader for the program of this name."""
+    return READER.replace("{name}", name).replace("{title}", name.title())
+
+
 HOST = Addition(
     created={
-        "src/palazzo/hosts/lantern.py": '''"""Lantern's hooks: payloads in Claude Code's format, with fewer events."""
+        "src/palazzo/hosts/lantern/__init__.py": '''"""Lantern, an agent that exists in this test alone."""
+''',
+        "src/palazzo/hosts/lantern/host.py": '''"""What Palazzo knows of Lantern."""
+
+from __future__ import annotations
+
+from palazzo.hosts.host_descriptor import Host, Location
+
+HOST = Host(
+    name="lantern",
+    title="Lantern",
+    program="lantern",
+    kinds=("lantern",),
+    directories=(Location("", ".lantern"),),
+    histories=(Location("LANTERN_HOME", ".lantern", ("sessions",)),),
+    session_files=r".+\\.jsonl",
+    evidence="documentation",
+)
+''',
+        "src/palazzo/hosts/lantern/transcript.py": reader("lantern").replace(
+            "import Content,", "import Content, Feeder,"
+        )
+        + "\n\nFEEDERS: tuple[Feeder, ...] = (LanternSessions(),)\n",
+        "src/palazzo/hosts/lantern/hooks.py": '''"""Lantern's hooks: Claude Code's format, with fewer events."""
 
 from __future__ import annotations
 
@@ -288,104 +371,39 @@ class Lantern:
     def write(self, event: Event, reaction: Reaction) -> Answer:
         """Return the answer."""
         return claude_shaped.answer(_NAMES, _INJECTS, event, reaction)
-'''
+
+
+ADAPTER = Lantern()
+''',
     },
-    edits=(
-        after(
-            "src/palazzo/hosts/host_adapters.py",
-            "from palazzo.hosts.gemini_cli import GeminiCli",
-            "from palazzo.hosts.lantern import Lantern\n",
-        ),
-        after("src/palazzo/hosts/host_adapters.py", "        Copilot(),", "        Lantern(),\n"),
-        after(
-            "src/palazzo/client/hook_log.py",
-            '    "pi": _EXTENSION,',
-            '    "lantern": "SessionStart Prompt Stop session-start prompt stop",\n',
-        ),
-        after(
-            "src/palazzo/client/offline_hook.py", '    "copilot": "userPromptSubmitted",', '    "lantern": "Prompt",\n'
-        ),
-        after(
-            "src/palazzo/client/offline_hook.py",
-            '    **dict.fromkeys(("opencode", "pi"), "tell"),',
-            '    "lantern": "systemMessage",\n',
-        ),
-    ),
+    generated=("docs/reference/hosts.md", "src/palazzo/host_names.py"),
     tests=(
         ("tests/hosts", "lantern"),
-        ("tests/test_hook_log.py", "test_it_knows_the_events_that_are_answered"),
-        ("tests/test_unaided.py", "every_host"),
+        ("tests/sources/test_conformance.py", "lantern"),
     ),
 )
 
 FORMAT = Addition(
-    created={
-        "src/palazzo/sources/formats/lantern_sessions.py": '''"""Lantern's sessions: one message a line.
-
-{"lantern": "session", "speaker": "person", "text": "words"}
-"""
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO
-
-from palazzo.model import Part, Role
-from palazzo.sources.formats import Content, Identity, Message, Row, Unreadable
-from palazzo.sources.formats.jsonl_rows import JsonObject, json_lines, objects_in_head, string
-
-KIND = "lantern"
-_ROLES: dict[str, Role] = {"person": "user", "agent": "assistant"}
-
-
-class LanternSessions:
-    """Reads Lantern's sessions."""
-
-    kind = KIND
-    version = 1
-    appends = True
-
-    def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the first object names a session of Lantern."""
-        objects, _ = objects_in_head(head)
-        return bool(objects) and bool(string(objects[0], "lantern"))
-
-    def identify(self, path: Path, head: bytes) -> Identity:
-        """Return the session that the first object names, else the file's name."""
-        objects, _ = objects_in_head(head)
-        session = string(objects[0], "lantern") if objects else ""
-        return Identity((KIND, session or path.stem), session)
-
-    def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
-        """Yield every row from byte `start`."""
-        for position, raw, value in json_lines(stream, start):
-            yield Row(position, raw, _content(value) if isinstance(value, dict) else value)
-
-
-def _content(row: JsonObject) -> Content:
-    role, text = _ROLES.get(string(row, "speaker")), string(row, "text")
-    if role is None or not text:
-        return Unreadable("no message")
-    return Message(text, role, parts=(Part("text", 0, len(text)),))
-'''
-    },
+    created={"src/palazzo/sources/formats/beacon_sessions.py": reader("beacon")},
     edits=(
         after(
             "src/palazzo/sources/formats/transcript_formats.py",
-            "from palazzo.sources.formats.gemini_recordings import Gemini",
-            "from palazzo.sources.formats.lantern_sessions import LanternSessions\n",
+            "from palazzo.sources.formats import Collection, Feeder",
+            "from palazzo.sources.formats.beacon_sessions import BeaconSessions\n",
         ),
         (
             "src/palazzo/sources/formats/transcript_formats.py",
-            "Gemini(), Copilot())",
-            "Gemini(), Copilot(), LanternSessions())",
+            "TRANSCRIPTS: tuple[Feeder, ...] = _HOSTS.feeders()",
+            "TRANSCRIPTS: tuple[Feeder, ...] = (*_HOSTS.feeders(), BeaconSessions())",
         ),
     ),
-    tests=(("tests/sources/test_conformance.py", "lantern"),),
+    tests=(("tests/sources/test_conformance.py", "beacon"),),
 )
 
-OF_NEW_TABLES = (("tests/archive/test_erasing.py", "every_table"), ("tests/test_unaided.py", "schema_that_is_read"))
+OF_NEW_TABLES = (
+    ("tests/archive/test_erasing.py", "every_table"),
+    ("tests/store/test_migration_names.py", "schema_that_is_read"),
+)
 """Tests of where a table's words go, and of the migrations that a hook knows."""
 
 CONSUMER = Addition(
@@ -450,15 +468,15 @@ LENGTH_CONSUMER = LengthConsumer()
     edits=(
         after(
             "src/palazzo/store/schema.py",
-            '    connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")',
+            "    for statement in source_headings.VECTOR_COLUMNS:\n        connection.execute(statement)",
             '''
 
-def m018_lengths(connection: Connection) -> None:
+def m021_lengths(connection: Connection) -> None:
     """Create the table of the lengths of drawers."""
     connection.execute("CREATE TABLE drawer_length(drawer INTEGER PRIMARY KEY, characters INTEGER NOT NULL)")
 ''',
         ),
-        after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_lengths",\n'),
+        after("src/palazzo/store/migration_names.py", '    "m020_heading_vectors",', '    "m021_lengths",\n'),
         (
             "src/palazzo/store/salvage_rules.py",
             '"outside", "dead_letter")',
@@ -466,7 +484,7 @@ def m018_lengths(connection: Connection) -> None:
         ),
         after(
             "src/palazzo/derived/consumers.py",
-            "from palazzo.derived.fix_consumer import FAILURE_CONSUMER",
+            "from palazzo.derived.heading_consumer import HEADING_CONSUMER",
             "from palazzo.derived.length_consumer import LENGTH_CONSUMER\n",
         ),
         after(
@@ -474,11 +492,7 @@ def m018_lengths(connection: Connection) -> None:
             '    "anchor": "finding cited files",',
             '    "length": "measuring drawers",\n',
         ),
-        (
-            "src/palazzo/derived/consumers.py",
-            "FAILURE_CONSUMER, ANCHOR_CONSUMER]",
-            "FAILURE_CONSUMER, ANCHOR_CONSUMER, LENGTH_CONSUMER]",
-        ),
+        after("src/palazzo/derived/consumers.py", "        ANCHOR_CONSUMER,", "        LENGTH_CONSUMER,\n"),
         after(
             "src/palazzo/daemon/embedding_process.py",
             '        self._run("anchor", lambda: palace.follow_anchors(stop))',
@@ -528,13 +542,13 @@ SIGNPOST = RecordKind("signpost", Signpost, read=_read, merge=_merge)
 '''
     },
     edits=(
-        after("src/palazzo/store/migration_names.py", '    "m017_done_here",', '    "m018_signposts",\n'),
+        after("src/palazzo/store/migration_names.py", '    "m020_heading_vectors",', '    "m021_signposts",\n'),
         after(
             "src/palazzo/store/schema.py",
-            '    connection.execute("ALTER TABLE change_group ADD COLUMN here INTEGER NOT NULL DEFAULT 0")',
+            "    for statement in source_headings.VECTOR_COLUMNS:\n        connection.execute(statement)",
             '''
 
-def m018_signposts(connection: Connection) -> None:
+def m021_signposts(connection: Connection) -> None:
     """Create the table of signposts."""
     connection.execute("CREATE TABLE signpost(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, name TEXT NOT NULL)")
 ''',
@@ -620,29 +634,35 @@ def with_added(*kinds: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("checkout", [kinds], indirect=True, ids=["-".join(kinds)])
 
 
+def generate(checkout: Checkout) -> None:
+    """Run the tools that write files from the code."""
+    for tool in ("make_host_table", "make_command_index", "make_reference"):
+        checkout.python(f"tools/{tool}.py")
+
+
 def reference(checkout: Checkout, kind: str) -> str:
-    """Return the generated page of a kind."""
-    checkout.python("tools/make_reference.py")
-    (page,) = ADDITIONS[kind].generated
+    """Return the first generated file of a kind, which is a page."""
+    generate(checkout)
+    page, *_ = ADDITIONS[kind].generated
     return (checkout.root / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
 @with_added("verb")
 def test_a_verb_is_a_command_and_stands_in_the_reference(checkout: Checkout) -> None:
+    page = reference(checkout, "verb")
     checkout.palazzo("mine", str(checkout.notes))
     assert "tally" in checkout.python("-m", "palazzo", "--help")
     assert checkout.palazzo("tally").strip() == "1 wing"
     assert json.loads(checkout.palazzo("tally", "--json"))["wings"] == 1
-    assert "## palazzo tally" in reference(checkout, "verb")
+    assert "## palazzo tally" in page
 
 
 ASKS_A_HOOK = """
 import json, os, sys
 from pathlib import Path
-from palazzo.client import offline_hook
 from palazzo.features.hooks.hook import hook
-from palazzo.hosts import hook_exchange
+from palazzo.faces.hooks import hook_exchange, hook_process
 from palazzo.operations.context import Context
 
 def ask(request, directory):
@@ -651,7 +671,7 @@ def ask(request, directory):
 
 palace, first, second = sys.argv[1], sys.argv[2].encode(), sys.argv[3].encode()
 print(hook_exchange.answer("lantern", "Prompt", first, ask, print).decode().strip())
-print(offline_hook.answer("lantern", "Prompt", second, palace, dict(os.environ)).decode().strip())
+print(hook_process.answer("lantern", "Prompt", second, palace, dict(os.environ), 60.0).decode().strip())
 """
 """Asks both ways to answer a hook, in one process: the program itself gives up after the seconds that a host waits."""
 
@@ -659,6 +679,7 @@ print(offline_hook.answer("lantern", "Prompt", second, palace, dict(os.environ))
 @pytest.mark.slow
 @with_added("host")
 def test_a_host_s_hooks_are_answered_with_and_without_the_service(checkout: Checkout) -> None:
+    assert "| Lantern | `lantern` | yes | yes | yes |" in reference(checkout, "host")
     assert "lantern" in checkout.python("-m", "palazzo", "hook", "--help")
     decision = "We decided on a retry budget of ten percent, because storms of retries took the gateway down."
     checkout.palazzo("remember", decision, "--kind", "decision")
@@ -671,14 +692,16 @@ def test_a_host_s_hooks_are_answered_with_and_without_the_service(checkout: Chec
 
 
 @pytest.mark.slow
-@with_added("format")
-def test_a_format_is_read_and_meets_the_conformance_suite(checkout: Checkout) -> None:
-    session = checkout.notes / "monday.jsonl"
-    message = {"lantern": "s-1", "speaker": "agent", "text": "Port 8443, as the proxy demands."}
-    session.write_text(json.dumps(message) + "\n", encoding="utf-8")
-    checkout.palazzo("mine", str(session))
-    assert "as the proxy demands" in checkout.palazzo("search", "proxy")
-    assert checkout.rows("SELECT kind, session_id FROM source") == [["lantern", "s-1"]]
+@with_added("host", "format")
+def test_formats_of_a_host_and_of_another_program_are_read(checkout: Checkout) -> None:
+    for kind, words in (("lantern", "as the proxy demands"), ("beacon", "as the lighthouse demands")):
+        session = checkout.notes / f"{kind}.jsonl"
+        message = {kind: f"{kind}-1", "speaker": "agent", "text": f"Port 8443, {words}."}
+        session.write_text(json.dumps(message) + "\n", encoding="utf-8")
+        checkout.palazzo("mine", str(session))
+        assert words in checkout.palazzo("search", words.split()[2])
+    stored = checkout.rows("SELECT kind, session_id FROM source ORDER BY kind")
+    assert stored == [["beacon", "beacon-1"], ["lantern", "lantern-1"]]
 
 
 @pytest.mark.slow
@@ -713,7 +736,7 @@ def test_a_record_is_exported_and_imported_and_stands_in_the_schema(checkout: Ch
 @pytest.mark.slow
 @with_added(*ADDITIONS)
 def test_tests_that_hold_lists_know_one_more_of_each(checkout: Checkout) -> None:
-    checkout.python("tools/make_reference.py")
+    generate(checkout)
     for path, expression in sorted({test for addition in ADDITIONS.values() for test in addition.tests}):
         assert "passed" in checkout.python("-m", "pytest", "-k", expression, path)
 

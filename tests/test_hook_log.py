@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from palazzo.client import hook_log, offline_hook, rpc
-from palazzo.hosts.host_adapters import ADAPTERS
 
 
 @pytest.fixture
@@ -74,9 +73,3 @@ def test_a_log_that_is_full_grows_no_more(variables: dict[str, str]) -> None:
     file.write_bytes(b"x" * 1_000_000)
     offline_hook.answer("claude-code", "Stop", b"nonsense", None, variables)
     assert file.stat().st_size == 1_000_000
-
-
-def test_it_knows_the_events_that_are_answered() -> None:
-    assert {host: set(names.split()) for host, names in hook_log.EVENTS.items()} == {
-        name: set(adapter.events) for name, adapter in ADAPTERS.items()
-    }

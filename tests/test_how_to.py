@@ -13,22 +13,27 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
-from tests.cli.command import environment
+import yaml
+from tests.faces.cli.command import environment
 
-from palazzo.faces.cli.app import Commands
+from palazzo.faces.cli.argument_parser import parse
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "how-to"
 RECIPES = (
     "export-and-import",
     "feed-on-a-timer",
     "move-to-another-machine",
+    "questions-about-code",
+    "run-a-team-server",
     "run-in-a-container",
     "set-up-a-new-machine",
+    "shell-completion",
+    "team",
     "uninstall",
+    "use-another-embedder",
 )
 _BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-_COMMAND = re.compile(r"(?:^|&& )palazzo ([^#&|>\n]+)", re.MULTILINE)
+_COMMAND = re.compile(r"(?:^|&& |\| |<\()palazzo ([^#&|>)\n]+)", re.MULTILINE)
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -36,26 +41,39 @@ def blocks(page: str, language: str) -> list[str]:
     return [words for named, words in _BLOCK.findall(text) if named == language]
 
 
-def commands() -> list[str]:
-    shells = [block for page in RECIPES for language in ("", "sh", "json") for block in blocks(page, language)]
+def commands(*pages: str) -> list[str]:
+    shells = [block for page in pages for language in ("", "sh", "json") for block in blocks(page, language)]
     return sorted({found.strip().rstrip('",') for block in shells for found in _COMMAND.findall(block)})
 
 
 def test_commands_of_the_recipes_exist_with_their_options() -> None:
-    typed = commands()
+    typed = commands(*RECIPES)
     assert len(typed) > 8
     for line in typed:
-        words, group = shlex.split(line), Commands(name="palazzo")
-        command = group.get_command(typer.Context(group), words[0])
-        assert command is not None, line
-        command.make_context(words[0], words[1:])  # an option that is not there ends it with what is wrong
+        assert parse(shlex.split(line)).command is not None, line  # else it raises, with what is wrong
 
 
 @pytest.mark.parametrize("page", RECIPES)
 def test_what_a_shell_is_given_parses(page: str) -> None:
     for script in (*blocks(page, ""), *blocks(page, "sh")):
-        ran = subprocess.run(["sh", "-n"], input=script.encode(), capture_output=True, timeout=20, check=False)
+        if script.startswith("$ "):
+            continue  # a command with its answer
+        shell = "bash" if "<(" in script else "sh"
+        ran = subprocess.run([shell, "-n"], input=script.encode(), capture_output=True, timeout=20, check=False)
         assert (ran.returncode, ran.stderr) == (0, b""), script
+
+
+def test_what_a_team_server_is_deployed_with_has_commands_that_exist() -> None:
+    deploy = PAGES.parents[1] / "deploy"
+    services = yaml.safe_load((deploy / "compose.yaml").read_text())["services"]
+    typed = [service["command"] for service in services.values() if "command" in service]
+    typed += re.findall(r"palazzo (team purge [^;]+);", services["purge"]["entrypoint"])
+    for template in (deploy / "helm/palazzo-team/templates").glob("*.yaml"):
+        for line in re.findall(r"args: (\[.*\])", template.read_text()):
+            typed.append(shlex.join(json.loads(re.sub(r"{{.*?}}", '"30"', line))))
+    assert len(typed) >= 7
+    for line in typed:
+        assert parse(shlex.split(line)).command is not None, line
 
 
 def test_the_dev_container_and_the_launch_agent_parse() -> None:

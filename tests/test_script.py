@@ -154,7 +154,7 @@ def test_nothing_where_one_stands_is_taken_for_a_module(tmp_path: Path, monkeypa
     script = lay_out(tmp_path / "env")
     project = tmp_path / "project"
     project.mkdir()
-    for name in ("json.py", "typer.py", "palazzo.py", "signal.py", "site.py"):
+    for name in ("json.py", "rich.py", "palazzo.py", "signal.py", "site.py"):
         (project / name).write_text("raise SystemExit('the project was run')\n")
     monkeypatch.chdir(project)
     for arguments in (["--version"], ["mcp", "--print-config", "zed"]):

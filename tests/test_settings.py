@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from palazzo.errors import UsageError
+from palazzo.features.upkeep.setting_writer import write
 from palazzo.settings import KEYS, Settings, load
 from palazzo.settings.setting_keys import ALIASES, BY_NAME
-from palazzo.settings.setting_writer import write
 
 
 @pytest.fixture
@@ -243,8 +243,8 @@ kind = "bundled"
         ("save_mode", "ask", 'save_mode = "silent"', 'save_mode = "ask"'),
         ("embedder.kind", "openai", 'kind = "bundled"', 'kind = "openai"'),
         ("mine.exclude", "x, y", 'exclude = [\n  "*.tmp",  # leftovers\n  "a#b",\n]', 'exclude = ["x", "y"]'),
-        ("redact", "off", "\n[mine]", "\nredact = false\n[mine]"),
-        ("mine.policy", "all", "[mine]  # what is read\n", '[mine]  # what is read\npolicy = "all"\n'),
+        ("redact", "off", "\n\n[mine]", "\nredact = false\n\n[mine]"),
+        ("mine.policy", "all", '"a#b",\n]\n', '"a#b",\n]\npolicy = "all"\n'),
         ("silent_save", "false", 'save_mode = "silent"', 'save_mode = "ask"'),
     ],
 )
@@ -285,10 +285,32 @@ def test_a_file_that_cannot_be_parsed_is_left_as_it_is(config: Path) -> None:
 
 def test_a_shape_that_cannot_be_edited_is_left_as_it_is(config: Path) -> None:
     config.parent.mkdir()
-    config.write_text("mine = { policy = 'docs' }\n")
-    with pytest.raises(UsageError, match="by hand"):
+    config.write_text("mine = 'docs'\n")
+    with pytest.raises(UsageError, match=r'set `mine.policy = "all"` there by hand'):
         write(config, "mine.policy", "all")
-    assert config.read_text() == "mine = { policy = 'docs' }\n"
+    assert config.read_text() == "mine = 'docs'\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("mine = { policy = 'docs' } # mine\n", 'mine = { policy = "all" } # mine\n'),
+        ("mine.policy = 'docs'\n", 'mine.policy = "all"\n'),
+        ("mine.exclude = []\n", 'mine.exclude = []\nmine.policy = "all"\n'),
+        ("[mine]\n# about the policy\n\n# about the rest\n[events]\n", None),
+        ("# only a comment", None),
+    ],
+)
+def test_a_value_can_be_written_in_every_form_of_toml(config: Path, before: str, after: str | None) -> None:
+    config.parent.mkdir()
+    config.write_text(before)
+    write(config, "mine.policy", "all")
+    text = config.read_text()
+    assert tomllib.loads(text)["mine"]["policy"] == "all"
+    assert after in (None, text)
+    assert [line for line in before.splitlines() if line.startswith(("#", "["))] == [
+        line for line in text.splitlines() if line.startswith("#") or (line in before.splitlines() and line[:1] == "[")
+    ]
 
 
 def test_line_ends_and_links_are_kept(config: Path, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.test_architecture import all_imports, files, name_of
+from tests.test_architecture import all_imports, files, name_of, nodes
 
 ROOT = Path(__file__).parents[1] / "src" / "palazzo"
 
@@ -39,6 +40,8 @@ LIMITS = {"variables": 5.0, "functions": 1.0, "classes": 1.0, "modules": 2.0}
 """The largest share of vague names, in percent."""
 SHARED_STEMS = frozenset(["contract", "run", "view", "tools", "__init__", "__main__"])
 """Module names that every feature may have."""
+HOST_PARTS = frozenset(["host", "transcript", "hooks", "paths", "restore", "wiring", "install", "server"])
+"""Module names that the folder of every host may have."""
 LAUNCHER = ROOT / "cli" / "mempalace.py"
 """The file that launchers of an earlier Palazzo name."""
 
@@ -52,6 +55,7 @@ def is_vague_word(word: str) -> bool:
     return re.fullmatch(r"[a-z]+(?:ing|ed|ly)", word) is not None
 
 
+@cache
 def is_vague(name: str) -> bool:
     """Whether all words of a name are vague."""
     words = [part for part in re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip("_")).lower().split("_") if part]
@@ -64,7 +68,7 @@ def names_by_kind() -> dict[str, list[str]]:
     for path in files():
         if path.stem not in ("__init__", "__main__"):
             names["modules"].append(path.stem)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.ClassDef):
                 names["classes"].append(node.name)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -93,8 +97,14 @@ def test_a_name_is_vague_if_none_of_its_words_names_anything(name: str, vague: b
     assert is_vague(name) == vague
 
 
+def is_shared_name(path: Path) -> bool:
+    """Whether other modules may have this module's name."""
+    is_in_host = path.parents[1] == ROOT / "hosts"
+    return path.stem in SHARED_STEMS or (is_in_host and path.stem in HOST_PARTS)
+
+
 def test_a_module_name_stands_once() -> None:
-    stems = Counter(path.stem for path in files() if path.stem not in SHARED_STEMS and path != LAUNCHER)
+    stems = Counter(path.stem for path in files() if not is_shared_name(path) and path != LAUNCHER)
     assert [stem for stem, count in stems.items() if count > 1] == []
 
 
@@ -114,7 +124,7 @@ def type_checking_lines(path: Path) -> set[int]:
     """Return the lines of a file that only a type checker reads."""
     return {
         line
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }

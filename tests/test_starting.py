@@ -119,12 +119,18 @@ def test_who_wants_no_service_is_not_told_of_it(variables: dict[str, str], start
     assert started == []
 
 
-def test_a_line_and_words_for_the_model_are_one_answer(variables: dict[str, str], where: rpc.Address) -> None:
-    startup._write(startup._note(where, variables), "failed", 0, [])
-    both = offline_hook._with_line(
-        "codex", json.loads(SESSION), offline_hook.format_context("codex", "é"), "line", where, variables
-    )
-    assert json.loads(both) == {**json.loads(offline_hook.format_context("codex", "é")), "systemMessage": "line"}
+def test_a_hook_that_waited_in_vain_says_so_once_a_session(variables: dict[str, str], started: list[str]) -> None:
+    for session, is_shown in (("s-1", True), ("s-1", False), ("s-2", True)):
+        payload = json.dumps({"session_id": session}).encode()
+        answer = json.loads(offline_hook.answer("codex", "UserPromptSubmit", payload, None, variables, has_waited=True))
+        assert ("did not answer in time" in answer.get("systemMessage", "")) is is_shown
+    assert len(started) == 1
+
+
+def test_of_hooks_that_run_together_one_starts_the_service(variables: dict[str, str], started: list[str]) -> None:
+    for event in ("SessionStart", "UserPromptSubmit", "Stop"):
+        assert answered(variables, event) == {}
+    assert len(started) == 1
 
 
 # --- which installation ------------------------------------------------------------------------------------

@@ -95,7 +95,8 @@ def test_with_a_service_it_says_what_the_session_was_told(machine: Machine) -> N
     eventually(is_told)
     assert shown(machine, line) == "palazzo: api · 1 drawer"
     with machine.alone() as context:
-        from palazzo.features.upkeep.pause import PauseRequest, pause
+        from palazzo.features.upkeep.contract import PauseRequest
+        from palazzo.features.upkeep.pause import pause
 
         pause(context, PauseRequest())
     assert shown(machine, line) == "palazzo: paused"

@@ -120,7 +120,7 @@ _prose = st.lists(_words | st.sampled_from(["lorem ipsum", "\n\n", "dolor. ", "x
 @st.composite
 def _row(draw: st.DrawFn, n: int) -> NewItem:
     text = draw(_prose)
-    shape = draw(st.sampled_from(["user", "assistant", "assistant", "call", "result", "mixed", "meta"]))
+    shape = draw(st.sampled_from(["user", "assistant", "assistant", "call", "result", "mixed", "thought", "meta"]))
     call = draw(st.sampled_from(["c1", "c2", "c3", ""]))
     match shape:
         case "call":
@@ -131,6 +131,10 @@ def _row(draw: st.DrawFn, n: int) -> NewItem:
             tool = draw(_prose)
             parts = [Part("text", 0, len(text)), Part("tool_call", len(text), len(text + tool), "Edit", call)]
             return said(n, "assistant", text + tool, parts)
+        case "thought":
+            answer = draw(_prose)
+            parts = [Part("thinking", 0, len(text)), Part("text", len(text), len(text + answer))]
+            return said(n, "assistant", text + answer, parts)
         case "meta":
             return said(n, "user", text, standing="meta")
     return said(n, "user" if shape == "user" else "assistant", text)

@@ -15,9 +15,9 @@ from tests.sources.opencode_samples import unpack, unpack_storage
 from palazzo.archive import transcript_restore
 from palazzo.archive.transcript_restore import SessionFile
 from palazzo.errors import AmbiguousId
+from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
-from palazzo.sources.formats.opencode_database import Opencode
 
 INVENTED_KEY = b"sk-test-EXAMPLE0123456789abcdef0123456789"
 MARK = b"[redacted:"

@@ -9,9 +9,9 @@ import pytest
 from palazzo.bench import fence_trial
 from palazzo.bench.fence_reader import CLOSE, OPEN, escapes, looks, words_in
 from palazzo.bench.fence_texts import COUNT, generate_attacks
-from palazzo.faces.mcp.entry_lines import Entry as ToolsEntry
 from palazzo.injection.block_layout import render_entries
 from palazzo.injection.entry_text import Entry
+from palazzo.operations.agent_tools.tool_answers import Entry as ToolsEntry
 from palazzo.security.fences import escape_tags, fence_text
 from palazzo.store.ledger import Part
 

@@ -12,8 +12,8 @@ from palazzo.bench.poison_cases import POISON_CASES
 from palazzo.bench.poison_hosts import SESSIONS, Opencode
 from palazzo.bench.poison_session import Case, Delegation, Used, Utterance
 from palazzo.bench.poison_tools import call_of
+from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.sources.formats import Message
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 STEPS = (

@@ -13,7 +13,8 @@ from tests.archive.conversations import PLACE, file_rows, file_version, said
 from palazzo.bench import own_palace
 from palazzo.bench.own_palace import Probe
 from palazzo.errors import PalazzoError
-from palazzo.features.bench.bench import BenchRequest, OwnBench, bench
+from palazzo.features.bench.bench import bench
+from palazzo.features.bench.contract import BenchRequest, OwnBench
 from palazzo.model import Source
 from palazzo.operations.context import Context
 from palazzo.palace import Palace

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 from benchmarks.coding.filing import file_corpus, right_drawers
 from benchmarks.coding.questions import (
+    QUESTIONS,
+    SECOND,
     TYPES,
+    UNSEEN,
     Gold,
     Question,
     Stems,
     overlap,
+    read_dev_questions,
     read_prompts,
     read_questions,
     shared,
@@ -57,8 +61,33 @@ def test_there_are_enough_questions_of_every_type_in_both_halves() -> None:
     }
 
 
-def test_each_question_says_truly_what_it_gives_away_and_half_give_nothing() -> None:
-    stems, answerable = Stems(), [one for one in read_questions() if one.golds]
+def test_the_second_set_has_enough_questions_and_a_third_is_in_the_file_of_the_unseen() -> None:
+    second, unseen = read_questions(SECOND), read_questions(UNSEEN)
+    assert {one.split for one in second} == {"second"}
+    assert {one.split for one in unseen} == {"unseen"}
+    assert sum(bool(one.golds) for one in (*second, *unseen)) >= 150
+    assert 3 * len(unseen) >= len(second) + len(unseen)
+    every = [one.id for one in (*read_questions(), *second, *unseen)]
+    assert len(set(every)) == len(every)
+
+
+def test_what_is_tuned_on_has_nothing_of_the_held_out_half_and_of_the_unseen_part() -> None:
+    tuned = read_dev_questions()
+    assert {one.split for one in tuned} == {"dev", "second"}
+    assert {one.split for one in coding_suite.choose_questions("all")} == {"dev", "second", "held-out"}
+    assert not {one.text for one in tuned} & {one.text for one in read_questions(UNSEEN)}
+
+
+@pytest.mark.parametrize("program", ["fit_ranking", "fit_score", "fit_floor"])
+def test_a_program_that_fits_does_not_know_the_unseen_part(program: str) -> None:
+    source = (Path(coding_suite.__file__).parent / f"{program}.py").read_text("utf-8")
+    assert "UNSEEN" not in source
+    assert "questions-unseen" not in source
+
+
+@pytest.mark.parametrize("path", [QUESTIONS, SECOND, UNSEEN], ids=lambda path: path.stem)
+def test_each_question_says_truly_what_it_gives_away_and_half_give_nothing(path: Path) -> None:
+    stems, answerable = Stems(), [one for one in read_questions(path) if one.golds]
     told = {one.id: overlap(one, stems) for one in answerable}
     assert told == {one.id: one.overlap for one in answerable}
     assert sum(value == "none" for value in told.values()) * 2 >= len(told)
@@ -104,8 +133,9 @@ def test_a_session_is_the_same_bytes_each_time_and_each_row_follows_the_one_befo
 
 def test_every_gold_stands_in_a_drawer_of_its_source(filed: Path) -> None:
     with Palace.open(filed, "read") as palace, palace.database.snapshot() as connection:
-        right = right_drawers(connection, read_questions())
-    assert all(bool(right[one.id]) == bool(one.golds) for one in read_questions())
+        questions = [one for path in (QUESTIONS, SECOND, UNSEEN) for one in read_questions(path)]
+        right = right_drawers(connection, questions)
+    assert all(bool(right[one.id]) == bool(one.golds) for one in questions)
 
 
 def test_a_gold_that_nobody_said_is_an_error(filed: Path) -> None:

@@ -227,7 +227,7 @@ def test_it_loads_nothing_but_the_standard_library_and_few_modules_of_ours(
     own_modules = ("launcher", "mcp_relay", "rpc", "service_address", "jsonl")
     assert ours == {
         "palazzo",
-        *(f"palazzo.{name}" for name in ("paths", "errors", "client")),
+        *(f"palazzo.{name}" for name in ("paths", "errors", "client", "host_names")),
         *(f"palazzo.client.{name}" for name in own_modules),
     }
     heavy = {"pathlib", "socket", "subprocess", "typing", "asyncio", "hashlib", "uuid", "logging", "tempfile"}

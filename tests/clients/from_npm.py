@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.fetching import fetching
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
@@ -36,6 +37,7 @@ class Programs:
         return [self.node, str(self.modules / package.rpartition("@")[0] / script), *arguments]
 
 
+@fetching
 def programs() -> Programs:
     """Return the Inspector and the conformance suite, installed; skip the test where npm or its registry is missing."""
     npm = shutil.which("npm")
@@ -51,6 +53,7 @@ def programs() -> Programs:
     return Programs(modules, node(npm))
 
 
+@fetching
 def node(npm: str) -> str:
     """Return a Node that is new enough: the one that is there, or one from npm."""
     there = shutil.which("node")

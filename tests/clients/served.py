@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.daemon.conftest import User
-from tests.mcp.http_served import running
+from tests.faces.mcp.http_served import running
 
 from palazzo.archive import identity
+from palazzo.faces.http.http_socket import bound
 from palazzo.faces.mcp.client_calls import Call, Surroundings
 from palazzo.faces.mcp.http_endpoint import HttpServer
 from palazzo.faces.mcp.http_quotas import Receive, Scope, Send
-from palazzo.faces.mcp.http_socket import bound
 from palazzo.palace import Palace
 from palazzo.store import token_rows
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from tests.archive.conversations import SESSION, file_rows, said
 
-from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.features.hooks.contract import HookRequest
+from palazzo.features.hooks.hook import hook
 from palazzo.model import Place
 from palazzo.operations import registry
 from palazzo.operations.context import Context
@@ -54,6 +55,11 @@ GIVEN: Mapping[str, Any] = {
     "object": "berth {n}",
     "old": "berth {n}",
     "new": "berth {n} b",
+    "old_object": "berth {n}",
+    "new_object": "berth {n} b",
+    "drawer_ids": ["{note}"],
+    "hallway_id": "quay-crane",
+    "source_file": "page.md",
     "branches": "main..cranes",
     "session": "{session}",
     "memory_id": "{note}",
@@ -79,6 +85,20 @@ GIVEN: Mapping[str, Any] = {
     "topic": "cranes",
     "error": "Error: crane {n} creaks",
     "tool": "pytest",
+    "type": "task.reply",
+    "stream": "project/acme",
+    "to": "codex",
+    "from_agent": "claude",
+    "to_agent": "codex",
+    "event_id": "{event}",
+    "artifact_id": "{artifact}",
+    "kind": "log",
+    "created_by": "claude",
+    "goal": "Oil crane {n}.",
+    "done": "It does not creak.",
+    "branch": "main",
+    "commit": "1234567",
+    "base_commit": "1234567",
 }
 """What an argument of that name is given; `{n}` is new each time, what else stands in braces is made for the call."""
 OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
@@ -100,7 +120,15 @@ OF_ONE_TOOL: Mapping[str, Mapping[str, Any]] = {
     "update_todo": {"status": "cancelled"},
     "update_todo_comment": {"todo_id": "{remarked}", "comment_id": "{remark}"},
     "delete_todo_comment": {"todo_id": "{remarked}", "comment_id": "{remark}"},
+    "event_ack": {"id": "{event}"},
+    "event_wait": {"timeout_ms": 1},
+    "mempalace_event_wait": {"timeout_ms": 1},
+    "artifact_get": {"id": "{artifact}"},
+    "feedback": {"verdict": "helpful"},
     "undo": {"list": True},
+    "mempalace_diary_write": {"entry": "Oiled crane {n}."},
+    "mempalace_mine": {"source": "page.md"},
+    "mempalace_delete_by_source": {"dry_run": True},
 }
 """Beside it, what a tool is given in particular; arguments that it does not have in some profile are left out."""
 
@@ -149,6 +177,8 @@ class Stock:
             "remarked": lambda: self._todo_with_comment(number),
             "remark": lambda: self._remark,
             "reminder": lambda: self._do("remind", text=f"Oil crane {number}.", topic="cranes").reminder.id,
+            "event": lambda: self._do("event_append", type="task.request", body=f"Oil crane {number}.").event.id,
+            "artifact": lambda: self._do("artifact_put", kind="log", content=f"Creaked {number}.").artifact.id,
             "tunnel": lambda: self._do("tunnel_add", source="acme/notes", target="web/login").tunnel.id,
         }
 

@@ -11,7 +11,7 @@ from palazzo.errors import UsageError
 from palazzo.faces.mcp.client_calls import OperationCall
 from palazzo.faces.mcp.profile import Profile
 from palazzo.faces.mcp.progress_reports import REPORT_INTERVAL
-from palazzo.faces.mcp.tool import Answer, Tool
+from palazzo.operations.agent_tools.tool import Answer, Tool
 from palazzo.operations.context import Progress
 
 ANSWERS, FAILS, REPORTS = "status", "audit", "verify"
@@ -20,7 +20,7 @@ _OPERATIONS = {"test_simple_text": ANSWERS, "test_error_handling": FAILS, "test_
 
 
 def _tool(name: str) -> Tool:
-    return Tool(name, _OPERATIONS[name], "Of the suite.", lambda said, given: Answer({"said": said}, said))
+    return Tool(name, "Of the suite.", lambda said, given: Answer({"said": said}, said), _OPERATIONS[name])
 
 
 PROFILE = Profile("suite", "The suite's tools", "Call them.", lambda toolset: tuple(map(_tool, _OPERATIONS)))

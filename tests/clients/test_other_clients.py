@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.cli.command import environment
 from tests.clients.conftest import Start
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
-from tests.mcp.http_palace import JSON
-from tests.mcp.http_served import Address
+from tests.faces.cli.command import environment
+from tests.faces.mcp.http_palace import JSON
+from tests.faces.mcp.http_served import Address
 
 from palazzo.model import Micros
 from palazzo.palace import Palace

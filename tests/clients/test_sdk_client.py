@@ -8,12 +8,12 @@ from typing import Literal
 
 import anyio
 import pytest
+from mcp import Client, StdioServerParameters
 from tests.client.conftest import relay_command
 from tests.clients.served import http_without_token
 from tests.clients.stock import Stock
 from tests.daemon.conftest import User
 
-from mcp import Client, StdioServerParameters
 from palazzo.faces.mcp.client_calls import Surroundings
 from palazzo.faces.mcp.profile import MODULES
 from palazzo.faces.mcp.profiles.shodh import unsupported_tools

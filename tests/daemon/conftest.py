@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import SOURCES
 from tests.daemon.hook_machine import Machine
+from tests.faces.cli.command import SOURCES
 
 from palazzo.client import rpc
 from palazzo.client.rpc import Address, Caller

@@ -14,8 +14,10 @@ from typing import Any
 
 from palazzo.client import rpc
 from palazzo.errors import PalazzoError, ServiceUnavailable
-from palazzo.features.mining.mine import MineFilesRequest, mine
-from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.mining.contract import MineFilesRequest
+from palazzo.features.mining.mine import mine
+from palazzo.features.notes.contract import RememberRequest
+from palazzo.features.notes.remember import remember
 from palazzo.operations.context import Context
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,15 @@ print("locked", flush=True)
 sys.stdin.read()
 """
 """A program that holds the lock of the palace it is given until its standard input ends."""
+PATIENT = """
+import os, sys
+sys.path.append({0!r})
+from palazzo.client import hook_client
+hook_client._START_SECONDS = hook_client._OWN_PROCESS_SECONDS = {1}
+hook_client._SPOOL_SECONDS = {1} / 3
+os._exit(hook_client.main(sys.argv[1:]))
+"""
+"""The hook's program, with another limit of seconds."""
 _MARK = re.compile(r"\[redacted:[^]]*\]")
 """What stands for a secret is another in every palace."""
 
@@ -56,10 +67,16 @@ class Machine:
     def where(self) -> rpc.Address:
         return rpc.address(str(self.palace), self.variables)
 
-    def hook(self, event: str, payload: object, **variables: str) -> tuple[bytes, int]:
-        """Run a hook as the installed script does; return what it prints and its exit code."""
+    def hook(self, event: str, payload: object, seconds: float = 0.0, **variables: str) -> tuple[bytes, int]:
+        """Run a hook as the installed script does; return what it prints and its exit code.
+
+        With `seconds`, a hook that waits for a service, or does its work, may take that long: what it answers then
+        does not depend on how busy the machine is.
+        """
         sent = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         command = [sys.executable, "-I", "-S", "-E", str(ROOT / "src" / "palazzo" / "__main__.py"), "hook"]
+        if seconds:
+            command = [sys.executable, "-I", "-S", "-E", "-c", PATIENT.format(str(ROOT / "src"), seconds), "hook"]
         done = subprocess.run(
             [*command, "claude-code", event],
             input=sent,

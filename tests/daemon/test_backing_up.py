@@ -14,7 +14,8 @@ from tests.daemon.test_hook_faults import fill, mount
 from palazzo.daemon.backup_schedule import BackingUp
 from palazzo.daemon.palace_pool import Pool
 from palazzo.features.backup import automatic_backup
-from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.contract import DoctorRequest
+from palazzo.features.upkeep.doctor import doctor
 
 
 @pytest.fixture

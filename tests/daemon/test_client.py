@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.command import SOURCES
 from tests.daemon.conftest import User
+from tests.faces.cli.command import SOURCES
 
 from palazzo import errors, locks
 from palazzo.client import rpc, service_address
 from palazzo.errors import AmbiguousId, PalazzoError, ServiceUnavailable
 from palazzo.faces.cli.service_client import rebuild_error
-from palazzo.features.service.service_status import ServiceStatusRequest, service_status
+from palazzo.features.service.contract import ServiceStatusRequest
+from palazzo.features.service.service_status import service_status
+from palazzo.hosts.host_registry import hosts
 from palazzo.operations.context import Context
-from palazzo.sources.host_histories import _LOCATIONS
 
 
 @pytest.mark.parametrize("variable", ["", "~/one.db", "relative.db", "a directory", " "])
@@ -110,7 +111,8 @@ def test_a_build_is_newer_when_a_file_was_changed() -> None:
 
 
 def test_what_an_operation_may_ask_of_its_caller_is_passed() -> None:
-    asked = {kept.variable for kept in _LOCATIONS if kept.variable} | {"HOME", "TZ", "AIDER_CHAT_HISTORY_FILE"}
+    locations = [location for host in hosts() for location in (*host.histories, host.project_history) if location]
+    asked = {location.variable for location in locations if location.variable} | {"HOME", "TZ"}
     asked |= {"PALAZZO_REDACT", "XDG_CONFIG_HOME"}
     passed = rpc.surroundings("/", dict.fromkeys([*asked, "AWS_SECRET_ACCESS_KEY"], "x"))["variables"]
     assert set(passed) == asked

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import Command, Ran
 from tests.daemon.conftest import User, is_alive, made_user, wait_until
+from tests.faces.cli.command import Command, Ran
 
 from palazzo import locks
 from palazzo.client import rpc
@@ -103,12 +103,16 @@ def test_a_service_is_started_looked_at_and_stopped(palazzo: Palazzo, user: User
     with user.caller() as caller:
         caller.call("remember", {"text": "so that there is a palace"})
     status = json.loads(palazzo(user, "status", "--json").out)["service"]
-    assert status == {"running": True, "pid": pid}
+    assert status == {"running": True, "pid": pid, "viewer_trouble": ""}
     stop_command = ("service", "stop", "--json")
     assert json.loads(palazzo(user, *stop_command).out) == {"stopped": True, "pid": pid, "former_pids": []}
     wait_until(lambda: not is_alive(pid))
     assert json.loads(palazzo(user, *stop_command).out) == {"stopped": False, "pid": None, "former_pids": []}
-    assert json.loads(palazzo(user, "status", "--json").out)["service"] == {"running": False, "pid": None}
+    assert json.loads(palazzo(user, "status", "--json").out)["service"] == {
+        "running": False,
+        "pid": None,
+        "viewer_trouble": "",
+    }
 
 
 def test_doctor_says_what_keeps_a_service_from_running(palazzo: Palazzo, user: User) -> None:

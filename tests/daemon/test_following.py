@@ -17,8 +17,8 @@ from palazzo import locks
 from palazzo.daemon import source_follower
 from palazzo.daemon.palace_pool import Pool
 from palazzo.daemon.source_follower import BackgroundWatcher
-from palazzo.features.mining.source_watch import WatchEvent
-from palazzo.features.mining.watch import WatchRequest, claim_file, lock_file, watch
+from palazzo.features.mining.contract import WatchEvent, WatchRequest
+from palazzo.features.mining.watch import claim_file, lock_file, watch
 from palazzo.operations.context import Context
 from palazzo.operations.registry import operation
 

@@ -24,9 +24,11 @@ from tests.daemon.hook_machine import LOCKER, ROOT, TRANSCRIPT, Machine, eventua
 
 from palazzo.features.hooks import spool
 from palazzo.features.service.service_state import log_file
-from palazzo.features.upkeep.doctor import DoctorRequest, doctor
+from palazzo.features.upkeep.contract import DoctorRequest
+from palazzo.features.upkeep.doctor import doctor
 
 NOTHING = b"{}\n"
+LATE = "did not finish within"
 
 pytestmark = [
     pytest.mark.slow,
@@ -183,10 +185,14 @@ def test_with_a_service(served: Installed, case: Case) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_without_a_service(lone_machine: Installed, case: Case) -> None:
-    answer, complaint, code = lone_machine.run(case.host, case.event, case.sent)
+    for _ in range(10):
+        before = lone_machine.log()
+        answer, complaint, code = lone_machine.run(case.host, case.event, case.sent)
+        log = lone_machine.log().removeprefix(before)
+        if LATE not in log:  # a hook alone may be late on a busy machine, and says so in its log each time
+            break
     assert (answer, code) == (NOTHING, 0)
     assert is_complaint_of(case, complaint)
-    log = lone_machine.log()
     assert log.count("\n") <= 1
     assert "words" not in log
 
@@ -267,19 +273,20 @@ def test_a_hook_that_starts_slowly_and_meets_a_lock_leaves_its_pointer_and_says_
     assert [Path(pointer.path) for pointer in pointers] == [transcript]
 
 
-HOOK_PROCESS = ROOT / "src" / "palazzo" / "hosts" / "hook_process.py"
+HOOK_PROCESS = ROOT / "src" / "palazzo" / "faces" / "hooks" / "hook_process.py"
 
 
 def changed_installation(machine: Installed, hook_process: str) -> Path:
     """Return a package of links to this one, in which the hook's own process has another text."""
     package = machine.home / "changed" / "palazzo"
-    (package / "hosts").mkdir(parents=True)
     original = ROOT / "src" / "palazzo"
-    for source in (*original.iterdir(), *(original / "hosts").iterdir()):
-        if source.name not in ("hosts", "__main__.py", HOOK_PROCESS.name):
+    faces, hooks = original / "faces", HOOK_PROCESS.parent
+    (package / "faces" / "hooks").mkdir(parents=True)
+    for source in (*original.iterdir(), *faces.iterdir(), *hooks.iterdir()):
+        if source not in (faces, hooks, HOOK_PROCESS, original / "__main__.py"):
             (package / source.relative_to(original)).symlink_to(source)
     shutil.copy(original / "__main__.py", package)  # it finds its package by its own path
-    (package / "hosts" / HOOK_PROCESS.name).write_text(hook_process)
+    (package / HOOK_PROCESS.relative_to(original)).write_text(hook_process)
     return package
 
 

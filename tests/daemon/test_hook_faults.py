@@ -21,8 +21,9 @@ import apsw
 import pytest
 from tests.daemon.hook_machine import LOCKER, ROOT, TRANSCRIPT, Machine, eventually
 
-from palazzo.features.search.search import SearchRequest, search
-from palazzo.hosts import hook_process
+from palazzo.faces.hooks import hook_process
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
 from palazzo.paths import make_private_directory
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mounts memory file systems")
@@ -54,21 +55,21 @@ OTHER_HOSTS = tuple(host for host in EVENTS if host != "claude-code")
 
 
 def cases() -> list[tuple[str, str, str]]:
-    """Return (host, service, fault): all with `PALAZZO_HOOK_FAULTS=all`, else of hosts other than Claude Code a third.
+    """Return (host, service, fault): all with `PALAZZO_HOOK_FAULTS=all`, else of hosts other than Claude Code some.
 
-    Each fault then meets two of those, one with the service and one without.
+    Each fault then meets one of those, with the service and without it in turn.
     """
     if os.environ.get("PALAZZO_HOOK_FAULTS") == "all":
         return [(host, service, fault) for host in EVENTS for service in ("on", "off") for fault in FAULTS]
     selected_cases = [("claude-code", service, fault) for service in ("on", "off") for fault in FAULTS]
     for number, fault in enumerate(FAULTS):
-        selected_cases.append((OTHER_HOSTS[number % 3], "on", fault))
-        selected_cases.append((OTHER_HOSTS[(number + 1) % 3], "off", fault))
+        selected_cases.append((OTHER_HOSTS[number % 3], ("on", "off")[number % 2], fault))
     return selected_cases
 
 
 BEFORE_THE_SERVICE = ("read-only", "newer schema", "no permission")
 """Faults that a service finds when it starts; one that has the file open does not meet them, or keeps them away."""
+NOT_IN_TIME = "did not answer in time"
 WORDS = "what did we decide about the retry budget?"
 
 
@@ -102,7 +103,7 @@ class Session:
     """A session of a host whose palace lies on a memory file system of its own."""
 
     def __init__(self, machine: Machine, disk: Path, host: str) -> None:
-        self.machine, self.disk, self.host = machine, disk, host
+        self.machine, self.disk, self.host, self.name = machine, disk, host, SESSION
         self.transcript = machine.transcripts / TRANSCRIPT.name
         shutil.copy(TRANSCRIPT, self.transcript)
         machine.variables["PALAZZO_PALACE"] = str(disk / "home")
@@ -110,8 +111,8 @@ class Session:
     def payload(self, event: str) -> bytes:
         """Return what a host writes to the hook of an event; it has the fields of every host."""
         fields = {
-            "session_id": SESSION,
-            "session": SESSION,
+            "session_id": self.name,
+            "session": self.name,
             "cwd": str(self.machine.project),
             "transcript_path": str(self.transcript),
             "agent_transcript_path": str(self.transcript),
@@ -243,6 +244,16 @@ def is_served(machine: Machine) -> bool:
     return b"retry budget" in answer and b"words alone" not in answer
 
 
+def is_compaction(answer: HookAnswer) -> bool:
+    return answer.event.lower().startswith("pre") and "ompact" in answer.event
+
+
+def is_late_alone(answers: list[HookAnswer]) -> bool:
+    """Whether a busy machine made the answers late in which the session would have been told of the fault."""
+    messages = [answer.message for answer in answers if answer.message and not is_compaction(answer)]
+    return bool(messages) and all(NOT_IN_TIME in message for message in messages)
+
+
 def table(title: str, answers: list[HookAnswer]) -> None:
     print(f"\n{title}")
     for answer in answers:
@@ -269,6 +280,11 @@ def test_every_hook_of_a_palace_that_cannot_be_used(
         eventually(lambda: b"does not work" in machine.hook("SessionStart", machine.payload(session_id="other"))[0])
     try:
         answers = [session.run(event) for event in EVENTS[host]]
+        for attempt in range(10):
+            if not is_late_alone(answers):
+                break
+            session.name = f"{SESSION}-{attempt}"
+            answers = [session.run(event) for event in EVENTS[host]]
     finally:
         mend()
     table(f"{host}, service {service}, {fault}", answers)
@@ -277,9 +293,11 @@ def test_every_hook_of_a_palace_that_cannot_be_used(
         (name, 0, b"") for name in EVENTS[host]
     ]
     assert max(answer.seconds for answer in answers) < 30
-    compactions = [answer for answer in answers if answer.event.lower().startswith("pre") and "ompact" in answer.event]
-    lines = [answer.message for answer in answers if answer.message and answer not in compactions]
-    assert len(lines) == 1, lines
+    compactions = [answer for answer in answers if is_compaction(answer)]
+    messages = [answer.message for answer in answers if answer.message and not is_compaction(answer)]
+    lines = [message for message in messages if NOT_IN_TIME not in message]
+    assert len(lines) == 1, messages
+    assert len(messages) <= 2, messages  # on a busy machine one answer may be late besides
     assert str(machine.palace) in lines[0]
     held_back = host in ("claude-code", "pi")
     assert [answer.is_held_back for answer in compactions] == [held_back, False]

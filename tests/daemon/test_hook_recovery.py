@@ -17,11 +17,11 @@ from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine
 
 from palazzo.client import offline_hook
 from palazzo.errors import PalaceUnusable, PalazzoError
+from palazzo.faces.hooks import hook_process
+from palazzo.faces.hooks.hook_faults import Faults
+from palazzo.faces.hooks.session_flags import SessionFlags
 from palazzo.features.hooks import spool
-from palazzo.hosts import hook_process
-from palazzo.hosts.hook_faults import Faults
-from palazzo.hosts.host_adapters import ADAPTERS
-from palazzo.hosts.session_flags import SessionFlags
+from palazzo.hosts.host_registry import adapters
 from palazzo.injection.hook_events import HookEvent
 
 OTHER_SESSION = "5b1f0b4e-0000-4000-8000-000000000001"
@@ -151,7 +151,7 @@ def test_an_unknown_host_is_named_also_while_standard_input_stays_open(machine: 
 
 
 def test_what_did_not_reach_the_host_is_said_and_held_back_the_next_time(machine: Machine, transcript: Path) -> None:
-    claude = ADAPTERS["claude-code"]
+    claude = adapters()["claude-code"]
     compaction = HookEvent("claude-code", "pre-compact", "s-1", str(machine.project), str(transcript))
     unheard, late_hook, later_hook = (Faults(str(machine.palace), machine.variables) for _ in range(3))
 
@@ -174,7 +174,7 @@ def test_flags_are_neither_made_nor_removed_in_a_directory_that_is_somebody_else
     theirs.parent.mkdir(parents=True)
     theirs.touch()
     os.utime(theirs, (time.time() - 9e7,) * 2)
-    monkeypatch.setattr("palazzo.hosts.session_flags._MANY", 1)
+    monkeypatch.setattr("palazzo.faces.hooks.session_flags._MANY", 1)
     place = tmp_path / "link"
     place.symlink_to(foreign)
     monkeypatch.setattr("palazzo.client.service_address._own", lambda: str(place))

@@ -14,7 +14,8 @@ import pytest
 from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, undisturbed
 
 from palazzo.client.rpc import Caller
-from palazzo.features.ledger.why import WhyRequest, why
+from palazzo.features.ledger.contract import WhyRequest
+from palazzo.features.ledger.why import why
 
 CAPTURED = ROOT / "tests" / "fixtures" / "hooks" / "claude-code"
 SESSION = TRANSCRIPT.stem

@@ -15,7 +15,8 @@ from uuid import uuid4
 import pytest
 from tests.daemon.hook_machine import TRANSCRIPT, Machine, eventually
 
-from palazzo.features.diary.diary_read import DiaryReadRequest, diary_read
+from palazzo.features.diary.contract import DiaryReadRequest
+from palazzo.features.diary.diary_read import diary_read
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,8 @@ from benchmarks.hook_machine import Machine
 from benchmarks.hook_soak import left, soak
 from benchmarks.make_palace import MEASURED_WING
 
-from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.contract import RememberRequest
+from palazzo.features.notes.remember import remember
 from palazzo.operations.context import Context
 
 MB_TO_SPARE = 12

@@ -19,7 +19,8 @@ from tests.daemon.hook_machine import ROOT, TRANSCRIPT, Machine, eventually, und
 
 from palazzo.client import offline_hook
 from palazzo.daemon.hook_requests import AnswerRecipient
-from palazzo.features.diary.diary_read import DiaryReadRequest, diary_read
+from palazzo.features.diary.contract import DiaryReadRequest
+from palazzo.features.diary.diary_read import diary_read
 from palazzo.features.hooks import spool
 
 DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down in March."
@@ -81,7 +82,7 @@ def test_a_session_that_ends_without_a_service_is_entered_in_the_diary_by_the_ne
     transcript = machine.transcripts / TRANSCRIPT.name
     shutil.copy(TRANSCRIPT, transcript)
     ended = {**machine.payload(transcript_path=str(transcript)), "session_id": transcript.stem}
-    machine.hook("SessionEnd", ended, **variables)
+    machine.hook("SessionEnd", ended, 0.0, **variables)
     machine.variables["PALAZZO_AUTO_COMMIT"] = "on"
     machine.note(DECISION)
     machine.start()
@@ -116,12 +117,13 @@ def test_any_input_is_answered_with_nothing_to_add(machine: Machine, event: str,
 def test_before_a_compaction_nothing_is_printed_since_it_would_stand_in_the_summary_s_prompt(
     machine: Machine, variables: dict[str, str]
 ) -> None:
-    assert machine.hook("PreCompact", machine.payload(trigger="manual"), **variables) == (b"", 0)
+    assert machine.hook("PreCompact", machine.payload(trigger="manual"), 0.0, **variables) == (b"", 0)
 
 
 def test_a_prompt_of_ten_megabytes_is_answered(machine: Machine) -> None:
     machine.note(DECISION)
     machine.start()
+    eventually(lambda: DECISION.encode() in machine.hook("UserPromptSubmit", machine.payload(prompt=PROMPT))[0])
     assert machine.hook("UserPromptSubmit", machine.payload(prompt="x" * (11 << 20))) == (NOTHING, 0)
     answered, _ = machine.hook("UserPromptSubmit", machine.payload(prompt=PROMPT + "\n" + "y " * (1 << 20)))
     assert json.loads(answered) is not None
@@ -173,7 +175,7 @@ def test_a_home_that_cannot_be_written_is_in_nobody_s_way(machine: Machine, tmp_
         variables = {"HOME": str(tmp_path / "closed")}
         (tmp_path / "closed").mkdir(mode=0o500)
     payload = machine.payload(session_id=tmp_path.name + str(time.time_ns()), transcript_path="/tmp/x.jsonl")
-    answer = machine.hook("Stop", payload, **variables, PALAZZO_SERVICE="off")
+    answer = machine.hook("Stop", payload, 0.0, **variables, PALAZZO_SERVICE="off")
     output, code = answer
     assert code == 0
     assert "cannot be" in json.loads(output)["systemMessage"]  # there is nowhere to keep the words, which is said

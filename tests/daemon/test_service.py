@@ -13,15 +13,15 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import SOURCES
 from tests.daemon.conftest import User, is_alive, wait_until
+from tests.faces.cli.command import SOURCES
 
-from palazzo.client import offline_hook, rpc
+from palazzo.client import rpc
 from palazzo.client.jsonl import LONGEST_LINE, Stream
 from palazzo.client.rpc import Caller, GivingWay
 from palazzo.errors import ServiceUnavailable
@@ -29,7 +29,6 @@ from palazzo.features.service.background_process import was_called_lately
 from palazzo.features.service.service_state import log_file
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import hook_sessions, ledger
 from palazzo.store.database import Database
 
 STARTER = (
@@ -271,26 +270,6 @@ def test_who_embeds_beside_it_knows_that_calls_come_in(shared: User) -> None:
         wait_until(noted)
 
 
-@pytest.mark.slow
-def test_what_hooks_told_by_themselves_while_it_came_up_is_entered_when_it_is_up(user: User) -> None:
-    with user.caller() as caller:
-        drawer = remember(caller, "The gateway listens on port 8443.")["drawers"][0]
-    user.end()
-    with user.caller() as caller:
-        assert texts(caller, "gateway")
-        file = Path(offline_hook.told_file(str(user.palace), user.variables))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"claude-code\ts-1\t1700000000000000\t20\t5\t{drawer}\n")
-        wait_until(lambda: not [*file.parent.glob("told-*")])
-    database = Database(user.palace, "read")
-    with database.snapshot() as connection:
-        session = hook_sessions.find(connection, "claude-code", "s-1")
-        assert session is not None
-        (one,) = ledger.injections(connection, session.row)
-    database.close()
-    assert [part.uid for part in one.parts] == [drawer]
-
-
 # --- MCP -------------------------------------------------------------------------------------------------------------
 
 
@@ -347,7 +326,8 @@ def test_a_newer_client_has_a_new_one_and_nothing_that_was_asked_is_lost(user: U
                     new = user.pid()
                 assert new != old
                 assert is_alive(old)
-                assert agent.read() is None
+                with suppress(ConnectionResetError):  # the end, if something of the agent's was not read yet
+                    assert agent.read() is None
             assert waiting.result()["id"]
         database.close()
         wait_until(lambda: not is_alive(old))
@@ -434,7 +414,7 @@ def test_idle_it_ends_by_itself(user: User) -> None:
         pid = user.pid()
         threading.Event().wait(12)
         assert is_alive(pid)  # somebody is connected
-    wait_until(lambda: not is_alive(pid), 30)
+    wait_until(lambda: not is_alive(pid), 120)
     assert not Path(user.address().socket).exists()
 
 

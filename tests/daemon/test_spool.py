@@ -14,8 +14,9 @@ from palazzo.daemon import hook_requests
 from palazzo.daemon.engine import Engine
 from palazzo.daemon.hook_requests import Hooks
 from palazzo.features.hooks import spool
-from palazzo.features.upkeep.pause import PauseRequest, pause
-from palazzo.features.upkeep.resume import ResumeRequest, resume
+from palazzo.features.upkeep.contract import PauseRequest, ResumeRequest
+from palazzo.features.upkeep.pause import pause
+from palazzo.features.upkeep.resume import resume
 
 
 @pytest.fixture

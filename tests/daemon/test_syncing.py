@@ -11,8 +11,9 @@ from tests.sync.machines import Machine
 from palazzo.daemon.palace_pool import Pool
 from palazzo.daemon.sync_schedule import BackgroundSync, Timing
 from palazzo.features.sync import automatic_sync
-from palazzo.features.upkeep.doctor import DoctorRequest, doctor
-from palazzo.features.upkeep.status import StatusRequest, status
+from palazzo.features.upkeep.contract import DoctorRequest, StatusRequest
+from palazzo.features.upkeep.doctor import doctor
+from palazzo.features.upkeep.status import status
 
 
 def test_it_is_due_at_the_start_when_writes_have_gone_quiet_and_now_and_then() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.daemon.conftest import User, made_user, wait_until
 
 from palazzo.client import thin_command
-from palazzo.faces.cli import fast_arguments
+from palazzo.faces.cli import argument_parser
 
 MAIN = Path(__file__).parents[2] / "src" / "palazzo" / "__main__.py"
 THIN, FULL = ("-I", "-S", "-E"), ("-P",)
@@ -114,7 +114,7 @@ def test_a_terminal_gets_the_same_in_colour_and_a_long_answer_is_paged(owner: Us
 
 
 def search_at_terminal(user: User, options: tuple[str, ...], rows: int) -> str:
-    from tests.cli.terminal import program_at_terminal
+    from tests.faces.cli.terminal import program_at_terminal
 
     pager = user.home / "pager"
     pager.write_text("#!/bin/sh\necho PAGED\ncat\n")
@@ -137,7 +137,8 @@ def test_a_reader_that_has_gone_is_no_error(owner: User) -> None:
 def test_the_script_starts_the_thin_client_for_its_commands() -> None:
     script = (MAIN.parents[2] / "packaging" / "palazzo").read_text()
     (names,) = re.findall(r"^ +([a-z |-]+)\) exec .* -I -S -E", script, re.MULTILINE)
-    assert set(names.split(" | ")) == {"hook", "mcp", "statusline", *thin_command.COMMANDS}
-    assert all(
-        fast_arguments.parse_command_line([name, "a"][: 1 + (name != "wake-up")]) for name in thin_command.COMMANDS
-    )
+    assert set(names.split(" | ")) == {"hook", "mcp", "statusline", "mine", *thin_command.COMMANDS}
+    for name in thin_command.COMMANDS:
+        line = argument_parser.parse([name, "a"][: 1 + (name != "wake-up")])
+        assert line.command is not None
+        assert not line.reads_input

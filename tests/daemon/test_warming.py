@@ -1,78 +1,71 @@
-"""A service that has just begun: hooks that it could not answer in time are answered by their clients, by keyword."""
+"""A service that has just begun answers hooks before its model is loaded, and loads it behind them."""
 
 from __future__ import annotations
 
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from tests.daemon.hook_machine import Machine, eventually
 
-from palazzo.client import offline_hook
 from palazzo.client.jsonl import Stream
 from palazzo.daemon.engine import Engine
 from palazzo.daemon.hook_requests import Hooks
+from palazzo.index.embedder import Embedder
+from palazzo.operations.context import Context
 
-PROMPT = {"event": "UserPromptSubmit", "within_ms": 610}
+DECISION = "We decided on a retry budget of ten percent, because storms of retries took the gateway down."
+PROMPT = "what did we decide about the retry budget?"
 
 
 @pytest.fixture
-def hooks(machine: Machine) -> Iterator[Hooks]:
+def engine(machine: Machine) -> Iterator[Engine]:
     engine = Engine(machine.palace)
-    yield Hooks(engine, machine.variables)
+    yield engine
     engine.close()
 
 
-def test_until_all_is_loaded_a_prompt_is_left_to_its_client(hooks: Hooks) -> None:
-    assert not hooks.has_time_for(PROMPT)
-    assert not hooks.has_time_for({"event": "SessionStart", "within_ms": 0})
-    hooks.is_ready()
-    assert hooks.has_time_for(PROMPT)
-    assert hooks.has_time_for({})
+def ask(hooks: Hooks, machine: Machine, session: str) -> str:
+    """Return what a prompt's hook prints."""
+    payload = json.dumps({**machine.payload(prompt=PROMPT), "session_id": session}).encode()
+    hello = {"host": "claude-code", "event": "UserPromptSubmit", "length": len(payload), "within_ms": 30_000}
+    own, other = socket.socketpair()
+    with own, other:
+        own.sendall(payload)
+        hooks.serve(Stream(other), hello)
+        other.shutdown(socket.SHUT_WR)
+        return own.makefile("rb").read().decode()
 
 
-def test_what_captures_is_begun_at_once(hooks: Hooks) -> None:
-    assert all(hooks.has_time_for({"event": event, "within_ms": 0}) for event in offline_hook.CAPTURES)
+def test_a_prompt_is_answered_while_the_model_is_being_loaded(
+    machine: Machine, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.note(DECISION)
+    with machine.alone() as context:
+        context.writing().embed_pending()
+    may_load, loaded = threading.Event(), threading.Event()
+    open_embedder = Context.open_embedder
+
+    def open_slowly(context: Context, threads: int = 1) -> Embedder:
+        assert may_load.wait(60)
+        loaded.set()
+        return open_embedder(context, threads)
+
+    monkeypatch.setattr(Context, "open_embedder", open_slowly)
+    hooks = Hooks(engine, machine.variables)
+    try:
+        assert DECISION in ask(hooks, machine, "s-1")
+        assert engine.pool.is_cold
+    finally:
+        may_load.set()
+    eventually(lambda: not engine.pool.is_cold)
+    assert loaded.is_set()
+    assert DECISION in ask(hooks, machine, "s-2")
 
 
-def test_a_prompt_that_has_time_waits_for_what_is_being_loaded(hooks: Hooks) -> None:
-    threading.Timer(0.05, hooks.is_ready).start()
-    assert hooks.has_time_for({**PROMPT, "within_ms": 30_000})
-
-
-def test_a_prompt_that_is_left_to_its_client_is_held_until_its_turn_ends(hooks: Hooks, machine: Machine) -> None:
-    """Where the session has no transcript, nothing else has it."""
-
-    def heard(event: str, does: Callable[[Stream, dict[str, Any]], None], **told: str) -> bytes:
-        payload = json.dumps(machine.payload(**told)).encode()
-        hello = {"host": "claude-code", "event": event, "length": len(payload), "within_ms": 30_000}
-        own, other = socket.socketpair()
-        with own, other:
-            own.sendall(payload)
-            does(Stream(other), hello)
-            other.shutdown(socket.SHUT_WR)
-            return own.makefile("rb").read()
-
-    refused: list[bool] = []
-    said = heard(
-        "UserPromptSubmit",
-        lambda stream, hello: hooks.overhear(stream, hello, lambda: refused.append(True)),
-        prompt="Where do the fixtures lie?",
-    )
-    assert (said, refused) == (b"", [True])
-    heard("Stop", hooks.serve, last_assistant_message="Below tests.")
-    eventually(lambda: machine.messages() == ["Below tests.", "Where do the fixtures lie?"])
-
-
-@pytest.mark.slow
-def test_the_first_prompt_after_a_service_began_is_answered(machine: Machine) -> None:
-    machine.note("We decided on a retry budget of ten percent.")
-    asked = machine.payload(prompt="what did we decide about the retry budget?")
-    machine.hook("UserPromptSubmit", asked, PALAZZO_SERVICE="off")  # patterns are compiled once for a machine
-    machine.start()
-    answered, code = machine.hook("UserPromptSubmit", {**asked, "session_id": "s-2"})
-    assert code == 0
-    assert b"retry budget of ten percent" in answered
+def test_without_vectors_a_palace_counts_as_loaded_after_the_first_attempt(machine: Machine, engine: Engine) -> None:
+    machine.note(DECISION)
+    assert DECISION in ask(Hooks(engine, machine.variables), machine, "s-1")
+    eventually(lambda: not engine.pool.is_cold)

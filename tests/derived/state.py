@@ -10,7 +10,18 @@ from palazzo.palace import Palace
 from palazzo.store import keyword_table
 from palazzo.store.database import Connection
 
-DERIVED = ("drawer", "drawer_span", "drawer_tag", "passage", "pending", "vector", "past", "outside", "cursor")
+DERIVED = (
+    "drawer",
+    "drawer_span",
+    "drawer_tag",
+    "passage",
+    "pending",
+    "vector",
+    "past",
+    "outside",
+    "cursor",
+    "source_heading",
+)
 """Tables that can be emptied without losing a word."""
 
 

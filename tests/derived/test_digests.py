@@ -6,6 +6,7 @@ import pytest
 from tests.archive.conversations import PLACE, answered, called, file_rows, said
 
 from palazzo.derived.integrity_checks import verify
+from palazzo.index import digest_work
 from palazzo.injection.wake_up_sources import WakeUpContext, gather
 from palazzo.knowledge.session_digest import SessionMessage, digest
 from palazzo.model import Micros, Place
@@ -41,7 +42,7 @@ def test_a_digest_has_the_words_of_the_session_with_what_short_answers_are_about
         ("open", "GLS is missing: their samples need a login."),
     ]
     with palace.database.snapshot() as connection:
-        (decided,) = digest_rows.decisions(connection, PLACE.wing)
+        (decided,) = digest_rows.decisions(connection, [PLACE.wing])
         (left,) = digest_rows.open_lines(connection, PLACE.wing)
     assert decided.about is not None
     assert decided.about.text == "I'd take ZPL, printers know it."
@@ -202,3 +203,34 @@ def test_a_session_that_wakes_up_is_told_of_its_own_only_what_a_compaction_took(
     )
     with palace.database.snapshot() as connection:
         assert {line.section for line in gather(connection, request)} == expected_sections
+
+
+def test_a_message_of_megabytes_is_read_at_its_start_and_end() -> None:
+    filler = "The gateway logs a line for each request.\n" * 30_000
+    words = f"Please fix the gateway.\n{filler}We keep port 1111.\n{filler}We keep port 8443 from now on."
+    assert talk(("user", "Which port does the gateway use?"), ("user", words)) == [
+        ("asked", "Which port does the gateway use?"),
+        ("asked", "Please fix the gateway."),
+        ("decided", "We keep port 8443 from now on."),
+    ]
+
+
+def test_a_result_of_megabytes_is_read_at_its_start_and_end() -> None:
+    filler = "compiled a file\n" * 60_000
+    result = f"{filler}Error: no room\n{filler}Error: the linker failed\n"
+    place = digest_work.failure("Bash", "make", result, 0, len(result), failed=True)
+    assert place is not None
+    assert result[slice(*place)] == "Error: the linker failed"
+
+
+@pytest.mark.parametrize("line", ["", "a line of words\n"])
+def test_what_is_read_of_a_long_text_is_whole_lines(line: str) -> None:
+    text = (line or "x") * 40_000 * (1 if line else 16)
+    first, last = digest_work.stretches(text, 0, len(text))
+    assert first[0] == 0
+    assert last[1] == len(text)
+    assert first[1] <= digest_work.EDGE
+    assert len(text) - last[0] <= digest_work.EDGE
+    assert text[: first[1]].endswith(line)
+    assert text[: last[0]].endswith(line)
+    assert digest_work.stretches(text, 5, 2 * digest_work.EDGE + 5) == ((5, 2 * digest_work.EDGE + 5),)

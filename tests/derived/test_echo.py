@@ -17,12 +17,13 @@ import apsw
 import pytest
 from tests.archive.conversations import Ticking, file_rows, fresh_palace, said
 from tests.derived.state import complaints, drawers
+from tests.faces.mcp.conftest import stock
+from tests.faces.mcp.talking import Talk
 from tests.index.hashed_words import HashedWords
-from tests.mcp.conftest import stock
-from tests.mcp.talking import Talk
 from tests.sources.opencode_samples import unpack
 
 from palazzo.archive.ingest import NewItem
+from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.index.visible_text import injected_ranges
 from palazzo.model import Micros, Part
 from palazzo.palace import Palace
@@ -30,7 +31,6 @@ from palazzo.security.injected_text import answer_spans
 from palazzo.security.memory_tools import is_memory_tool, says_something_new
 from palazzo.sessions.session_reader import session
 from palazzo.sources.formats import Row
-from palazzo.sources.formats.opencode_database import Opencode
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 from palazzo.sources.new_items import Clockwork, filing_of
 from palazzo.store import digest_rows, items
@@ -103,10 +103,11 @@ def _opencode(answer: str, rename: Callable[[str], str], directory: Path) -> lis
             changed = json.dumps(put(json.loads(data), answer, rename))
             connection.execute("UPDATE part SET data = ? WHERE id = ?", (changed, row))
     connection.close()
+    reader = Opencode()
     return [
         one
-        for found in Opencode().sessions(path)
-        for one in filed(partial(filing_of, Opencode.kind, Opencode.version, found.identity), found.rows())
+        for found in reader.sessions(path)
+        for one in filed(partial(filing_of, reader.kind, reader.version, found.identity), found.rows())
     ]
 
 

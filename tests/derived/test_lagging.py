@@ -34,9 +34,14 @@ class Small(MentionConsumer):
 
 @pytest.fixture
 def filled_palace(palace: Palace) -> Palace:
-    for n in range(10):
-        palace.remember(f"Number {n}: Priya owns `retry_budget_{n}`.", Place("api", "notes"))
+    file_notes(palace, "retry")
     return palace
+
+
+def file_notes(palace: Palace, word: str) -> None:
+    """File ten notes that mention Priya."""
+    for n in range(10):
+        palace.remember(f"Number {n}: Priya owns `{word}_budget_{n}`.", Place("api", "notes"))
 
 
 def named(palace: Palace) -> int:
@@ -66,6 +71,10 @@ def test_what_was_stopped_goes_on_where_it_was(filled_palace: Palace) -> None:
     third = Small()
     async_consumer.follow(filled_palace.database, third)
     assert third.read == []
+    file_notes(filled_palace, "time")
+    assert stopped_after(filled_palace, 1).read != (read := stopped_after(filled_palace, 1).read)
+    async_consumer.follow(filled_palace.database, fourth := Small())
+    assert (len(fourth.read), set(read) & set(fourth.read), named(filled_palace)) == (4, set(), 20)
 
 
 def test_what_is_filed_and_forgotten_while_it_is_stopped_is_taken_in(filled_palace: Palace) -> None:

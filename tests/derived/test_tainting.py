@@ -19,7 +19,7 @@ from palazzo.archive.ingest import NewItem
 from palazzo.derived.integrity_checks import verify
 from palazzo.model import Drawer, Micros, Part, Source, Trust
 from palazzo.palace import Palace, without_embedder
-from palazzo.security.source_trust import trust_of_tool
+from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.mining_report import MineRequest
 from palazzo.sources.mining_run import mine
 from palazzo.store import change_groups

@@ -14,16 +14,16 @@ from tests.derived.state import complaints, drawers
 from tests.sources.opencode_samples import Writer, unpack, unpack_storage
 
 from palazzo.archive.ingest import NewItem
+from palazzo.hosts.claude_code.transcript import ClaudeCode
+from palazzo.hosts.gemini_cli.transcript import Gemini
+from palazzo.hosts.opencode.opencode_database import Opencode
+from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.index import cut_rules
 from palazzo.index.query import Query
 from palazzo.injection.save_prompt import save_prompt
 from palazzo.model import Micros, Part, Source, Trust
 from palazzo.palace import Palace
 from palazzo.sources.formats import Message
-from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
-from palazzo.sources.formats.gemini_recordings import Gemini
-from palazzo.sources.formats.opencode_database import Opencode
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 from palazzo.sources.new_items import Clockwork, filing_of
 from palazzo.store import items

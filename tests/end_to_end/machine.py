@@ -15,6 +15,8 @@ from tests.daemon.conftest import User, made_user, wait_until
 from tests.end_to_end.model import Model
 from tests.test_script import lay_out
 
+EMBEDDED_WITHIN = 240.0
+"""Seconds until vectors must be made. The process that makes them has the lowest priority, and others run beside it."""
 CHECK = """\
 #!/bin/sh
 if [ ! -e .ready ]; then
@@ -59,7 +61,7 @@ class Machine:
 
     def settle(self) -> None:
         """Wait until all that was said has been made use of, as it will have been before the next day's session."""
-        wait_until(lambda: self.palazzo("status")["embedder"]["state"] == "ready")
+        wait_until(lambda: self.palazzo("status")["embedder"]["state"] == "ready", EMBEDDED_WITHIN)
 
     def archived(self, transcript: Path) -> bytes:
         """The transcript as the palace has it; empty where it has none."""

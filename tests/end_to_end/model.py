@@ -1,7 +1,8 @@
-"""A model on this machine that says what a test told it to, in the three protocols that hosts speak.
+"""A model on this machine that says what a test told it to, in the four protocols that hosts speak.
 
     POST …/messages     Anthropic's Messages (Claude Code)      POST …/responses     OpenAI's Responses (Codex)
-    POST …/chat/completions     OpenAI's older one (opencode, pi)
+    POST …/chat/completions     OpenAI's older one (opencode, pi, Copilot CLI, Qwen Code)
+    POST …:streamGenerateContent, …:generateContent     Gemini's (Gemini CLI)
 
 What it says next follows from the request alone: the last thing that the person sent and that the script knows, and how
 often the model has spoken since. A request that a host repeats, or sends for a purpose of its own (a title), disturbs
@@ -13,6 +14,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -63,7 +65,7 @@ class Request:
     def has(self, prompt: str) -> bool:
         """Whether somebody has sent what begins so."""
         texts = [text for said in self.turns if said.role == "user" for text in said.texts]
-        return any(text.strip().startswith(prompt) for text in texts)
+        return any(_typed(text).startswith(prompt) for text in texts)
 
     @property
     def words(self) -> str:
@@ -109,7 +111,7 @@ class Model:
             self.requests.append(request)
             for at in reversed(range(len(request.turns))):
                 for text in reversed(request.turns[at].texts if request.turns[at].role == "user" else ()):
-                    said = text.strip().lstrip('"')  # `opencode run` puts quotes around what it is given
+                    said = _typed(text)
                     prompt = next((one for one in self._script if said.startswith(one)), None)
                     if prompt is not None:
                         return self._step(prompt, _rounds(request.turns[at + 1 :]))
@@ -126,6 +128,12 @@ class Model:
         """The requests after the first so many."""
         with self._lock:
             return self.requests[count:]
+
+
+def _typed(text: str) -> str:
+    """A person's text, without what Gemini CLI and Copilot CLI put before it, and the quotes of `opencode run`."""
+    before = r"\A\s*<(hook_context|current_datetime)>.*?</\1>"
+    return re.sub(before, "", text, flags=re.DOTALL).strip().lstrip('"')
 
 
 def _rounds(turns: Sequence[Said]) -> int:
@@ -145,7 +153,7 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(one)
 
 
-# --- the three protocols ------------------------------------------------------------------------------------
+# --- the four protocols ------------------------------------------------------------------------------------
 
 
 def _texts(content: object) -> tuple[str, ...]:
@@ -182,6 +190,16 @@ def _responses(path: str, body: Document) -> Request:
 def _completions(path: str, body: Document) -> Request:
     turns = tuple(Said(one["role"], _texts(one.get("content"))) for one in body.get("messages", []))
     return Request(path, body, turns, tuple(tool["function"]["name"] for tool in body.get("tools") or []))
+
+
+def _contents(path: str, body: Document) -> Request:
+    turns = []
+    for one in body.get("contents", []):
+        texts = _texts(one.get("parts"))
+        role = "assistant" if one.get("role") == "model" else "user" if texts else "tool"
+        turns.append(Said(role, texts))
+    declared = [tool for group in body.get("tools") or [] for tool in group.get("functionDeclarations", [])]
+    return Request(path, body, tuple(turns), tuple(tool["name"] for tool in declared))
 
 
 _NUMBERS = itertools.count(1)
@@ -253,7 +271,18 @@ def _as_completions(request: Request, step: Step) -> Iterator[Document]:
     yield {**answer, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
 
 
+def _as_contents(request: Request, step: Step) -> Iterator[Document]:
+    parts: list[Document] = [{"text": step.words}] if step.words else []
+    parts += [{"functionCall": {"name": _name(request, call), "args": call.given}} for call in step.calls]
+    usage = {"promptTokenCount": step.used, "candidatesTokenCount": 20, "totalTokenCount": step.used + 20}
+    content = {"role": "model", "parts": parts or [{"text": ""}]}
+    candidate = {"index": 0, "content": content, "finishReason": "STOP"}
+    yield {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted"}
+
+
 _PROTOCOLS = {
+    ":streamGenerateContent": (_contents, _as_contents),
+    ":generateContent": (_contents, _as_contents),
     "/messages": (_messages, _as_messages),
     "/responses": (_responses, _as_responses),
     "/chat/completions": (_completions, _as_completions),
@@ -274,8 +303,9 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             body = json.loads(gzip.decompress(raw) if self.headers.get("Content-Encoding") == "gzip" else raw)
             path = self.path.partition("?")[0]
-            if path.endswith("/count_tokens"):
-                self._answer("application/json", json.dumps({"input_tokens": len(raw) // 4}))
+            if path.endswith(("/count_tokens", ":countTokens")):
+                counted = dict.fromkeys(("input_tokens", "totalTokens"), len(raw) // 4)
+                self._answer("application/json", json.dumps(counted))
                 return
             found = next((both for end, both in _PROTOCOLS.items() if path.endswith(end)), None)
             if found is None:
@@ -287,7 +317,10 @@ def _handler(model: Model) -> type[BaseHTTPRequestHandler]:
             if step.before is not None:
                 step.before()
             events = write(request, step)
-            self._answer("text/event-stream", "".join(map(_told, events)))
+            if path.endswith(":generateContent"):
+                self._answer("application/json", json.dumps(next(events)))
+            else:
+                self._answer("text/event-stream", "".join(map(_told, events)))
 
         def do_GET(self) -> None:
             self._answer("application/json", json.dumps({"object": "list", "data": []}))

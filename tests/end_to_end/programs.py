@@ -17,6 +17,7 @@ from typing import NoReturn
 
 import pytest
 from tests.clients.from_npm import node
+from tests.fetching import fetching
 
 CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.330"
 CODEX = "@openai/codex@0.169.0"
@@ -27,6 +28,12 @@ _PI_OLDER = ("pi-tui", "chord", "pi-telemetry")
 """What 0.99.1 asks for at a version that the registry need not have; it runs with the one before."""
 TYPESCRIPT = ("typescript@5.9.3", "@types/node@22.19.0")
 OPENCODE = "1.18.33"
+GEMINI_CLI = "@google/gemini-cli@0.61.0"
+COPILOT = "@github/copilot@1.0.102"
+QWEN_CODE = "@qwen-code/qwen-code@0.24.4"
+DROID = "0.215.0"
+IDENTITY_PROVIDER = "oidc-provider@9.13.3"
+"""The certified implementation of OpenID Connect for Node."""
 PATIENCE = 600
 CACHE = Path(os.environ.get("PALAZZO_NPM_CACHE") or Path.home() / ".cache" / "palazzo-tests") / "hosts"
 """Some 800 MB: both are whole programs, of which npm takes the one for this platform."""
@@ -47,6 +54,7 @@ def pi(version: str) -> tuple[str, ...]:
     return (node_of(PI), str(pi_package(version) / "dist" / "bundle" / "cli.js"))
 
 
+@fetching
 def pi_package(version: str) -> Path:
     """Return the package of pi of that version, which also says what types its extensions are made of."""
     home = CACHE / f"pi-{version}"
@@ -60,6 +68,7 @@ def pi_package(version: str) -> Path:
     return found
 
 
+@fetching
 def typescript() -> Path:
     """Return the directory of packages in which TypeScript and the types of Node are."""
     home = CACHE / "typescript"
@@ -71,6 +80,19 @@ def typescript() -> Path:
     return home / "node_modules"
 
 
+@fetching
+def identity_provider() -> tuple[str, Path]:
+    """Return a Node, and the module of an identity provider."""
+    name, _, version = IDENTITY_PROVIDER.partition("@")
+    home = CACHE / name
+    manifest = home / "node_modules" / name / "package.json"
+    if not manifest.exists() or f'"{version}"' not in manifest.read_text():
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "package.json").write_text(json.dumps({"private": True, "dependencies": {name: version}}))
+        _npm(IDENTITY_PROVIDER, home)
+    return node_of(IDENTITY_PROVIDER), manifest.parent / "lib" / "index.js"
+
+
 def node_of(package: str) -> str:
     """Return a Node that is new enough for all of them."""
     npm = shutil.which("npm")
@@ -80,20 +102,67 @@ def node_of(package: str) -> str:
 def opencode() -> Path:
     """Return opencode's own program; npm has it by the name of the platform."""
     system = {"darwin": "darwin", "win32": "windows"}.get(sys.platform, "linux")
-    chip = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
-    name = f"opencode-{system}-{chip}"
+    name = f"opencode-{system}-{_chip()}"
     return _program(f"{name}@{OPENCODE}", f"{name}/bin/opencode", f"{name}/bin/opencode.exe")
 
 
+def droid() -> tuple[str, ...]:
+    """Return the command line that starts Droid for one prompt; npm has it by the name of the platform."""
+    system = sys.platform if sys.platform in ("darwin", "win32") else "linux"
+    name = f"@factory/cli-{system}-{_chip()}"
+    return (str(_program(f"{name}@{DROID}", f"{name}/bin/droid", f"{name}/bin/droid.exe")), "exec")
+
+
+def _chip() -> str:
+    return "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
+
+
+def gemini_cli() -> tuple[str, ...]:
+    """Return the command line that starts Gemini CLI."""
+    return (node_of(GEMINI_CLI), str(_program(GEMINI_CLI, "@google/gemini-cli/bundle/gemini.js")))
+
+
+def copilot() -> tuple[str, ...]:
+    """Return the command line that starts Copilot CLI's own program.
+
+    It unpacks 235 MB below `COPILOT_PKG_CACHE_HOME` when it is started for the first time; here that is done once.
+    """
+    program = str(_program(COPILOT, "@github/copilot-*/copilot", "@github/copilot-*/copilot.exe"))
+    if not any(COPILOT_PARTS.rglob("app.js")):
+        _unpack(program)
+    return (program,)
+
+
+@fetching
+def _unpack(program: str) -> None:
+    variables = {**os.environ, "COPILOT_PKG_CACHE_HOME": str(COPILOT_PARTS), "COPILOT_SEA_EXTRACT_ONLY": "1"}
+    subprocess.run([program, "--version"], env=variables, capture_output=True, timeout=PATIENCE, check=True)
+
+
+def qwen_code() -> tuple[str, ...]:
+    """Return the command line that starts Qwen Code."""
+    return (node_of(QWEN_CODE), str(_program(QWEN_CODE, "@qwen-code/qwen-code/cli.js")))
+
+
+COPILOT_PARTS = CACHE / "copilot-parts"
+"""What Copilot CLI's program unpacks."""
+
+
+@fetching
 def _program(package: str, *patterns: str) -> Path:
     name, _, version = package.rpartition("@")
     manifest = CACHE / "node_modules" / name / "package.json"
     if not manifest.exists() or f'"{version}"' not in manifest.read_text():
         _fetch(package)
-    found = [one for pattern in patterns for one in (CACHE / "node_modules").glob(pattern) if os.access(one, os.X_OK)]
+    found = [one for pattern in patterns for one in (CACHE / "node_modules").glob(pattern) if _can_start(one)]
     if not found:
         _not_run(package, "npm has no build of it for this platform")
     return found[0]
+
+
+def _can_start(program: Path) -> bool:
+    """Whether it is a program, or a script for Node."""
+    return program.suffix == ".js" or os.access(program, os.X_OK)
 
 
 def _fetch(package: str) -> None:

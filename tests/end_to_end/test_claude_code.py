@@ -19,7 +19,7 @@ from tests.end_to_end.model import Call, Request, Step
 from tests.end_to_end.programs import claude_code
 from tests.test_script import ROOT
 
-from palazzo.features.hosts import hook_wiring
+from palazzo.hosts.claude_code.wiring import WIRING
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ def by_plugin(home: Machine, *options: str) -> tuple[str, ...]:
 def by_settings(home: Machine) -> tuple[str, ...]:
     """What `palazzo install` writes into a person's own settings."""
     (home.user.home / ".claude").mkdir(exist_ok=True)
-    home.palazzo("install", hook_wiring.CLAUDE_CODE.host)
+    home.palazzo("install", WIRING.host)
     return ()
 
 

@@ -18,7 +18,7 @@ from tests.end_to_end.machine import Machine, in_time, machine
 from tests.end_to_end.model import Call, Request, Step
 from tests.test_script import ROOT
 
-from palazzo.features.hosts import hook_wiring
+from palazzo.hosts.codex.wiring import WIRING
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def by_plugin(home: Machine, host: Codex) -> None:
 
 def by_settings(home: Machine, host: Codex) -> None:
     """What `palazzo install` writes into a person's own settings, beside what is there."""
-    home.palazzo("install", hook_wiring.CODEX.host)
+    home.palazzo("install", WIRING.host)
 
 
 WIRED: dict[str, Callable[[Machine, Codex], None]] = {"plugin": by_plugin, "settings": by_settings}

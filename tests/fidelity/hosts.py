@@ -169,6 +169,59 @@ def gemini_text(told: list[Turn], way: int) -> bytes:
     return (b"\xef\xbb\xbf" if way % 7 == 1 else b"") + js(GEMINI | {"messages": gemini_messages(told)}, 2)
 
 
+def qwen(told: list[Turn], way: int) -> bytes:
+    """Qwen Code: rows like those of Claude Code, with contents as Gemini's API has them."""
+    rows: list[Json] = []
+
+    def add(kind: str, role: str, part: Json, at: int, **more: object) -> None:
+        own, parent = named("record", len(rows)), named("record", len(rows) - 1) if rows else None
+        around: Json = {"uuid": own, "parentUuid": parent, "sessionId": named("session", 2), "timestamp": iso(at)}
+        around |= {"type": kind, "cwd": "/home/dev/acme", "version": "0.24.4", "gitBranch": "main"}
+        rows.append(around | {"message": {"role": role, "parts": [part]}} | more)
+
+    for n, one in enumerate(told):
+        if one.role == "tool":
+            call: Json = {"id": f"c{n}", "name": "run_shell_command", "args": {"command": "ls"}}
+            add("assistant", "model", {"functionCall": call}, one.at, model="fake")
+            answer: Json = {"id": f"c{n}", "name": "run_shell_command", "response": {"output": one.text}}
+            result = {"callId": f"c{n}", "status": "success", "resultDisplay": one.text}
+            add("tool_result", "user", {"functionResponse": answer}, one.at, toolCallResult=result)
+        elif one.role == "assistant":
+            add("assistant", "model", {"text": one.text}, one.at, model="fake")
+        else:
+            add("user", "user", {"text": one.text}, one.at, **({"provenance": "real_user"} if way % 2 else {}))
+    telemetry: Json = {"type": "system", "subtype": "ui_telemetry", "systemPayload": {"uiEvent": {}}}
+    rows.append({"uuid": named("record", 0), "parentUuid": None, "sessionId": named("session", 2)} | telemetry)
+    return lines(rows, way)
+
+
+def droid(told: list[Turn], way: int) -> bytes:
+    """Droid: a header, then messages as Anthropic's API has them, and the runs of hooks between."""
+    start: Json = {"type": "session_start", "id": named("session", 3), "title": "Título", "cwd": "/home/dev/acme"}
+    rows: list[Json] = [start | {"owner": "dev", "version": 2}]
+
+    def add(role: str, block: Json, at: int, **more: object) -> None:
+        own, parent = named("droid", len(rows)), named("droid", len(rows) - 1)
+        message: Json = {"role": role, "content": [block], **more}
+        rows.append({"type": "message", "id": own, "parentId": parent, "timestamp": iso(at), "message": message})
+
+    for n, one in enumerate(told):
+        text: Json = {"type": "text", "text": one.text}
+        if one.role == "tool":
+            call: Json = {"type": "tool_use", "id": f"c{n}", "name": "Execute", "input": {"command": "ls"}}
+            add("assistant", call, one.at, modelId="fake")
+            body: object = one.text if way % 2 else [text]
+            result: Json = {"type": "tool_result", "tool_use_id": f"c{n}", "is_error": False, "content": body}
+            add("user", {"type": "text", "text": "x"}, one.at, visibility="user_only", hookEventName="PostToolUse")
+            add("user", result, one.at)
+        elif one.role == "assistant":
+            add("assistant", text, one.at, modelId="fake")
+        else:
+            add("user", text, one.at, interactionMode="auto")
+    rows.append({"type": "agent_turn_outcome", "turnId": "t", "reason": "completed", "resultKind": "text"})
+    return lines(rows, way)
+
+
 def copilot(told: list[Turn], way: int) -> bytes:
     """Copilot CLI: events."""
     rows: list[Json] = []

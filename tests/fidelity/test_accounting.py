@@ -15,10 +15,10 @@ import pytest
 from tests.sources.host_samples import FIXTURES, not_sessions
 from tests.sources.opencode_samples import unpack, unpack_live, unpack_storage
 
+from palazzo.hosts.opencode.opencode_database import Opencode
+from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.model import Micros
 from palazzo.sources.formats import Feeder, Message, Noise, Row
-from palazzo.sources.formats.opencode_database import Opencode
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 
 HOSTS = {
@@ -53,8 +53,13 @@ HOSTS = {
         "world_state",
     },
     "copilot": {"tool.execution_start"},
+    "droid": {
+        "context",  # the host's reminders
+        *(f"hook/{event}" for event in ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")),
+    },
     "gemini": {"gemini/repeated"},  # labels of calls for the screen
     "pi": set[str](),
+    "qwen": set[str](),
 }
 LONGEST_LABEL = 12
 

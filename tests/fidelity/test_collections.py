@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from palazzo.hosts.aider.transcript import Aider
+from palazzo.hosts.continue_dev.transcript import ContinueDev
+from palazzo.hosts.cursor.transcript import Cursor
+from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Message, Row, Session, Unreadable
-from palazzo.sources.formats.aider import Aider
 from palazzo.sources.formats.chat_messages import ChatMessages
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
-from palazzo.sources.formats.continue_dev import ContinueDev
-from palazzo.sources.formats.cursor_database import Cursor
 from palazzo.sources.formats.diary_files import DiaryFiles
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
 from palazzo.sources.formats.plain_text import PlainText
 from palazzo.sources.formats.quoted_turns import QuotedTurns
 from palazzo.sources.formats.slack import Slack

@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.sources.opencode_samples import Writer
 
+from palazzo.hosts.aider.transcript import Aider
+from palazzo.hosts.continue_dev.transcript import ContinueDev
+from palazzo.hosts.cursor.transcript import Cursor
+from palazzo.hosts.opencode.opencode_database import Opencode
+from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.sources.formats import Collection, Feeder
-from palazzo.sources.formats.aider import Aider
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
-from palazzo.sources.formats.continue_dev import ContinueDev
-from palazzo.sources.formats.cursor_database import Cursor
 from palazzo.sources.formats.diary_files import DiaryFiles
-from palazzo.sources.formats.opencode_database import Opencode
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
 from palazzo.sources.formats.plain_text import PlainText
 from palazzo.sources.formats.slack import Slack
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
@@ -59,6 +59,8 @@ def fixtures() -> dict[str, tuple[Feeder, list[bytes]]]:
 
 SESSIONS = fixtures()
 each = pytest.mark.parametrize("name", SESSIONS)
+each_format = pytest.mark.parametrize("name", {feeder.kind: name for name, (feeder, _) in SESSIONS.items()}.values())
+"""One session for each reader: what takes long tests the reader and not the sessions."""
 
 
 def hold(holds: Callable[..., None], examples: int, **given_by: st.SearchStrategy[object]) -> None:
@@ -114,13 +116,13 @@ def test_other_values_in_a_session_are_rows_or_a_sentence(name: str) -> None:
 
 
 @pytest.mark.slow
-@each
+@each_format
 def test_damaged_bytes_of_a_session_are_rows_or_a_sentence_a_thousand_times(name: str) -> None:
     damaged_bytes(name, SLOW)
 
 
 @pytest.mark.slow
-@each
+@each_format
 def test_other_values_in_a_session_are_rows_or_a_sentence_a_thousand_times(name: str) -> None:
     damaged_values(name, SLOW)
 
@@ -260,7 +262,7 @@ def test_other_values_in_cursors_rows_are_rows_or_a_sentence(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-@each
+@each_format
 def test_a_line_of_ten_megabytes_and_a_hundred_thousand_rows_are_read(name: str) -> None:
     """A reader that looks back at every row would not come to an end."""
     feeder, lines = SESSIONS[name]

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from palazzo.hosts.claude_code.transcript import ClaudeCode
+from palazzo.hosts.codex.codex_rollouts import Codex
+from palazzo.hosts.copilot_cli.transcript import Copilot
+from palazzo.hosts.droid.transcript import Droid
+from palazzo.hosts.gemini_cli.transcript import Gemini
+from palazzo.hosts.pi.transcript import Pi
+from palazzo.hosts.qwen_code.transcript import QwenCode
 from palazzo.sources.formats import Feeder, Row, Unreadable
-from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
-from palazzo.sources.formats.codex_rollouts import Codex
-from palazzo.sources.formats.copilot_events import Copilot
-from palazzo.sources.formats.gemini_recordings import Gemini
-from palazzo.sources.formats.pi_sessions import Pi
 
 from . import hosts
 from .told import EVERY_DAY, SLOW, Turn, heard, hold, spoken, turns
@@ -30,6 +32,8 @@ WRITERS: dict[str, tuple[Feeder, Writer]] = {
     "gemini": (Gemini(), hosts.gemini),
     "gemini-text": (Gemini(), hosts.gemini_text),
     "copilot": (Copilot(), hosts.copilot),
+    "droid": (Droid(), hosts.droid),
+    "qwen": (QwenCode(), hosts.qwen),
 }
 each = pytest.mark.parametrize("name", WRITERS)
 each_growing = pytest.mark.parametrize("name", [name for name in WRITERS if name != "gemini-text"])

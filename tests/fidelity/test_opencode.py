@@ -9,9 +9,9 @@ import pytest
 from tests.sources.opencode_samples import Writer
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.model import Micros
 from palazzo.sources.formats import Message
-from palazzo.sources.formats.opencode_database import Opencode
 
 from .kept import opencode_part
 from .told import EVERY_DAY, SLOW, START, Turn, heard, hold, spoken

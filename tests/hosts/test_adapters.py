@@ -8,8 +8,9 @@ from typing import Any, get_args
 
 import pytest
 
+from palazzo.client import hook_client
 from palazzo.errors import UsageError
-from palazzo.hosts.host_adapters import ADAPTERS, adapter_of
+from palazzo.hosts.host_registry import adapter_of, adapters
 from palazzo.injection.hook_events import EVENTS, Beginning, Event, HookEvent, Reaction
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "hooks"
@@ -29,7 +30,7 @@ def read(host: str, name: str, which: str) -> HookEvent:
     return found
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "copilot", "gemini-cli"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "copilot", "droid", "gemini-cli", "qwen-code"])
 def test_what_was_captured_is_understood(host: str) -> None:
     adapter = adapter_of(host)
     seen = set[Event]()
@@ -47,7 +48,7 @@ def test_what_was_captured_is_understood(host: str) -> None:
     assert {"session-start", "prompt", "post-tool", "stop", "session-end"} <= seen | {"prompt"}
 
 
-@pytest.mark.parametrize("host", list(ADAPTERS))
+@pytest.mark.parametrize("host", list(adapters()))
 @pytest.mark.parametrize("payload", [{}, {"session_id": 3, "cwd": None, "tool_name": [], "tool": "x", "prompt": {}}])
 def test_fields_that_are_missing_or_of_another_type_are_empty(host: str, payload: dict[str, Any]) -> None:
     adapter = adapter_of(host)
@@ -56,7 +57,7 @@ def test_fields_that_are_missing_or_of_another_type_are_empty(host: str, payload
         assert found is None or (found.session, found.cwd, found.prompt, found.tool) == ("", "", "", None)
 
 
-@pytest.mark.parametrize("host", list(ADAPTERS))
+@pytest.mark.parametrize("host", list(adapters()))
 def test_our_own_names_of_events_are_known(host: str) -> None:
     adapter = adapter_of(host)
     assert set(adapter.events.values()) <= set(EVENTS)
@@ -179,15 +180,15 @@ def test_a_turn_that_is_asked_for_has_a_shape_that_was_seen_to_go_on(host: str) 
     assert ("Stop", shape(answer)) in [(event, shape(said)) for event, said, lands in recorded(host) if lands]
 
 
-@pytest.mark.parametrize("host", list(ADAPTERS))
+@pytest.mark.parametrize("host", list(adapters()))
 def test_nothing_to_say_is_an_empty_answer(host: str) -> None:
     assert [adapter_of(host).write(event, Reaction()) for event in EVENTS] == [{}] * len(EVENTS)
 
 
-@pytest.mark.parametrize("host", list(ADAPTERS))
+@pytest.mark.parametrize("host", list(adapters()))
 def test_no_answer_of_a_stop_or_an_end_injects(host: str) -> None:
     """It would restart the agent, or stand where nobody reads it."""
-    if host in ("opencode", "pi"):
+    if host in ("opencode", "kilo-code", "pi"):
         return  # their extension decides
     for event in ("stop", "subagent-stop", "session-end", "pre-compact"):
         answer = json.dumps(adapter_of(host).write(event, SAYS_EVERYTHING))
@@ -205,6 +206,61 @@ def test_a_compaction_is_held_back_where_the_host_lets_it_be() -> None:
 
 def test_copilot_reads_what_is_at_the_top() -> None:
     assert adapter_of("copilot").write("prompt", Reaction(inject="words")) == {"additionalContext": "words"}
+
+
+def test_cursor_takes_context_at_a_session_s_start() -> None:
+    found = read("cursor", "sessionStart", "")
+    assert (found.session[:8], found.cwd, found.transcript) == ("0a1b2c3d", "/home/dev/acme", "")
+    assert adapter_of("cursor").write("session-start", Reaction(inject="words")) == {"additional_context": "words"}
+
+
+def test_cline_s_prompt_tool_and_last_answer_are_read_from_both_of_its_programs() -> None:
+    prompt = read("cline", "UserPromptSubmit", "")
+    assert (prompt.session[:8], prompt.cwd, prompt.prompt) == (
+        "0a1b2c3d",
+        "/home/dev/acme",
+        "What port does deploy use?",
+    )
+    tool = read("cline", "PostToolUse", ".run_commands").tool
+    assert tool is not None
+    assert (tool.kind, tool.command, tool.output) == ("command", "ls -1\npwd", "deploy.yaml\n/home/dev/acme\n")
+    failure = read("cline", "PostToolUse", ".failed")
+    assert (failure.event, failure.tool and failure.tool.error) == (
+        "tool-failure",
+        "E   AssertionError: expected 200 got 503",
+    )
+    ends = [read("cline", "TaskComplete", which) for which in ("", ".program")]
+    assert [(end.event, end.last_message, end.agent) for end in ends] == [
+        ("stop", "The deploy service listens on port 8443.", "")
+    ] * 2
+
+
+def test_cline_takes_words_after_a_tool_alone() -> None:
+    adapter = adapter_of("cline")
+    assert adapter.write("post-tool", Reaction(inject="words")) == {"contextModification": "words"}
+    assert adapter.write("prompt", SAYS_EVERYTHING) == {}
+
+
+def test_windsurf_is_told_nothing_and_its_turns_are_read() -> None:
+    prompt, end = read("windsurf", "pre_user_prompt", ""), read("windsurf", "post_cascade_response", "")
+    assert (prompt.event, prompt.prompt, prompt.session) == ("prompt", "What port does deploy use?", end.session)
+    assert (end.event, end.last_message[-5:]) == ("stop", "8443.")
+    assert [adapter_of("windsurf").write(event, SAYS_EVERYTHING) for event in EVENTS] == [{}] * len(EVENTS)
+
+
+def test_kiro_s_events_are_read_also_without_a_prompt() -> None:
+    names = ("SessionStart", ""), ("UserPromptSubmit", ""), ("UserPromptSubmit", ".empty"), ("Stop", "")
+    start, prompt, empty, end = (read("kiro", name, which) for name, which in names)
+    assert (start.beginning, start.cwd) == ("startup", "/home/dev/acme")
+    assert (prompt.prompt, empty.prompt) == ("What port does deploy use?", "")
+    assert (end.event, end.session) == ("stop", start.session)
+
+
+def test_kiro_gets_words_alone_or_nothing() -> None:
+    answer = json.dumps(adapter_of("kiro").write("prompt", Reaction(inject="words"))).encode() + b"\n"
+    assert hook_client._format_output("kiro", "prompt", answer) == b"words\n"
+    assert hook_client._format_output("kiro", "stop", hook_client.NOTHING) == b""
+    assert hook_client._format_output("cline", "stop", hook_client.NOTHING) == b"{}\n"
 
 
 def test_a_host_that_is_not_known_is_named_with_those_that_are() -> None:

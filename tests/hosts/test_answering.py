@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import PalaceUnusable
-from palazzo.features.hooks.hook import HookRequest, HookResult
-from palazzo.hosts.hook_exchange import LARGEST, NOTHING, answer
-from palazzo.hosts.host_adapters import ADAPTERS
+from palazzo.faces.hooks.hook_exchange import LARGEST, NOTHING, answer
+from palazzo.features.hooks.contract import HookRequest, HookResult
+from palazzo.hosts.host_registry import adapters
 from palazzo.injection.hook_events import EVENTS
 
 CAPTURED = Path(__file__).parents[1] / "fixtures" / "hooks"
@@ -53,7 +53,7 @@ PAYLOADS = [
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-@pytest.mark.parametrize("host", list(ADAPTERS))
+@pytest.mark.parametrize("host", list(adapters()))
 def test_a_payload_that_is_none_is_answered_with_nothing_to_add_and_one_line_in_the_log(
     host: str, payload: bytes
 ) -> None:
@@ -104,7 +104,7 @@ def test_a_failure_that_comes_as_something_else_is_asked_about_as_one_and_answer
     assert answered == {"additionalContext": "mended by making the fixture wait"}
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "copilot", "gemini-cli"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "copilot", "droid", "gemini-cli", "qwen-code"])
 def test_what_was_captured_is_answered(host: str) -> None:
     engine = Engine(HookResult())
     for path in sorted((CAPTURED / host).glob("*.json")):
@@ -132,8 +132,18 @@ FIELDS = st.sampled_from(
 )
 
 
-@given(st.sampled_from(list(ADAPTERS)), st.sampled_from(EVENTS), st.dictionaries(FIELDS, JSON))
+@given(st.sampled_from(list(adapters())), st.sampled_from(EVENTS), st.dictionaries(FIELDS, JSON))
 def test_an_object_of_any_shape_is_answered(host: str, event: str, payload: dict[str, object]) -> None:
     engine = Engine(HookResult(inject="words", ask="more", tell="line"))
     answered = engine.answer(host, event, json.dumps(payload).encode())
     assert isinstance(json.loads(answered), dict)
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "takes"),
+    [("windsurf", "prompt", False), ("kiro", "prompt", True), ("cline", "stop", False), ("claude-code", "stop", True)],
+)
+def test_the_engine_knows_whether_an_answer_is_shown(host: str, event: str, takes: bool) -> None:
+    engine = Engine(HookResult())
+    engine.answer(host, event, b"{}")
+    assert [request.takes_answer for request in engine.asked] == [takes]

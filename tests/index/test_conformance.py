@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from typing import assert_type
 
 import numpy as np
@@ -39,12 +40,15 @@ AWKWARD = {
 }
 
 
-@pytest.fixture(params=["bundled", "openai"])
+@pytest.fixture(params=["bundled", "openai", "granite"])
 def embedder(request: pytest.FixtureRequest, server: EmbeddingServer) -> Iterator[Embedder]:
     specs = {
         "bundled": EmbedderSpec(),
         "openai": EmbedderSpec(kind="openai", base_url=server.url, model="hash"),
+        "granite": EmbedderSpec(kind="granite"),
     }
+    if request.param == "granite" and find_spec("palazzo_granite") is None:
+        pytest.skip("palazzo-granite is not installed (tools/build_granite.py builds it)")
     opened = open_embedder(specs[request.param])
     assert_type(opened, Embedder)
     yield opened

@@ -76,7 +76,7 @@ def test_two_hundred_hostile_queries(stocked: Palace) -> None:
 
 @pytest.mark.slow
 def test_ten_thousand_hostile_queries(stocked: Palace) -> None:
-    """1,000 in CI size."""
+    """500 in CI size."""
     chance = chances("hostile queries")
     for _ in range(scaled(10_000)):
         ask(stocked, hostile(chance), chance)
@@ -88,6 +88,10 @@ CJK = {
     "결제 서비스는 재시도를 세 번 합니다": ("결제", "재시도", "서비스"),
     "デプロイ先はAWSの東京リージョンです": ("東京", "デプロイ", "AWS", "リージョン"),
     "قررنا استخدام قاعدة البيانات بوستجرس": ("قاعدة", "بوستجرس"),
+    "คิวลองส่งใหม่สี่ครั้งก่อนจะหยุด": ("ลองส่ง", "สี่ครั้ง"),
+    "ລະບົບລອງໃໝ່ສີ່ຄັ້ງ": ("ລອງໃໝ່",),
+    "ម៉ាស៊ីនមេព្យាយាមម្តងទៀតបួនដង": ("បួនដង",),
+    "ဆာဗာသည်လေးကြိမ်ထပ်ကြိုးစားသည်": ("လေးကြိမ်",),
 }
 
 
@@ -102,7 +106,7 @@ def test_a_word_inside_a_sentence_without_spaces_is_found_by_keyword(palace: Pal
     assert [hit.drawer.text for hit in answer.hits][:1] == [text]
 
 
-@pytest.mark.parametrize("word", ["索検", "東検", "议会"])
+@pytest.mark.parametrize("word", ["索検", "東検", "议会", "ดค"])
 def test_characters_that_only_stand_apart_are_not_a_word(palace: Palace, word: str) -> None:
     for each in CJK:
         palace.remember(each, PLACE)

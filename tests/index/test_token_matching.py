@@ -13,7 +13,7 @@ from tests.index.worded_tokens import WordedTokens
 
 from palazzo.errors import EmbedderUnavailable
 from palazzo.features.search import search as operation
-from palazzo.features.search.search import SearchRequest
+from palazzo.features.search.contract import SearchRequest
 from palazzo.index import minilm, reranking, score, token_matching
 from palazzo.index.embedder import TokenEmbedder
 from palazzo.index.fusion import Candidate
@@ -160,13 +160,28 @@ def test_nothing_is_compared_unless_the_query_wants_it(stocked: Palace, words: W
         assert all("tokens" not in own for own in signals_of(answer))
 
 
-def test_missing_token_states_are_said_and_the_answer_is_as_without_them(stocked: Palace, words: WordedTokens) -> None:
+@pytest.mark.parametrize("texts_with_states", [0, 1, 2], ids=["gone", "of the query alone", "half made"])
+def test_missing_token_states_are_said_and_the_answer_is_as_without_them(
+    stocked: Palace, words: WordedTokens, texts_with_states: int
+) -> None:
     plain = ask(stocked, "queue retries", rerank=False)
-    words.has_states = False
+    words.states_left = texts_with_states
     answer = ask(stocked, "queue retries")
     assert plain.hits
     assert (answer.index, answer.hits) == ("without-tokens", plain.hits)
     assert "token states" in answer.note
+    words.states_left = None
+    assert ask(stocked, "queue retries").index == "ready"
+
+
+def test_tokens_of_another_model_than_that_of_the_vectors_are_not_compared(stocked: Palace, tmp_path: Path) -> None:
+    plain = ask(stocked, "queue retries", rerank=False, disabled_stages=frozenset({"vectors"}))
+    other = WordedTokens("other-tokens", dimension=64)
+    with Palace.open(tmp_path / "palace.db", "read", embedder=lambda: other) as palace:
+        answer = ask(palace, "queue retries", disabled_stages=frozenset({"vectors"}))
+    assert (answer.index, other.read) == ("keyword-only", [])
+    assert [hit.text for hit in answer.hits] == [hit.text for hit in plain.hits] != []
+    assert "other-tokens" in answer.note
 
 
 class Searcher(Context):
@@ -192,7 +207,7 @@ def test_the_setting_decides_and_missing_states_start_no_embedding(
     with Searcher(tmp_path / "palace.db", words) as caller:
         assert operation.search(caller, SearchRequest("queue retries")).index == "ready"
         assert words.read
-        words.has_states = False
+        words.states_left = 0
         result = operation.search(caller, SearchRequest("queue retries"))
     assert (result.index, result.note) == ("without-tokens", "The graph of the token states is missing.")
     assert not starts

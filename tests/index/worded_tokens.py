@@ -12,17 +12,19 @@ from palazzo.index.embedder import TokenStates
 
 
 class WordedTokens(HashedWords):
-    """A `TokenEmbedder`. `read` are the texts whose tokens were asked for; without `has_states` it has none."""
+    """A `TokenEmbedder`. `read` are the texts whose tokens were asked for; it has those of `states_left` more texts."""
 
     def __init__(self, name: str = "worded-tokens", dimension: int = 96) -> None:
         super().__init__(name, dimension)
         self.read: list[str] = []
-        self.has_states = True
+        self.states_left: int | None = None
 
     def embed_tokens(self, text: str) -> TokenStates:
         """Return a row for each word; of a text without words, one row for its vector."""
-        if not self.has_states:
-            raise EmbedderUnavailable("The graph of the token states is missing.")
+        if self.states_left is not None:
+            if not self.states_left:
+                raise EmbedderUnavailable("The graph of the token states is missing.")
+            self.states_left -= 1
         self.read.append(text)
         words = list(re.finditer(r"\w+", text))
         states = [self._vector(word[0]) for word in words] or [self._vector(text)]

@@ -32,7 +32,7 @@ class Kg:
 
     def __call__(self, operation_name: str, /, *given: Any, **named: Any) -> Any:
         """Run an operation; `kg("add", …)` is `kg_add`."""
-        name = f"kg_{operation_name}" if f"kg_{operation_name}" in registry.MODULES else operation_name
+        name = f"kg_{operation_name}" if f"kg_{operation_name}" in registry.FEATURES else operation_name
         operation = registry.operation(name)
         return operation.run(self.context, operation.request(*given, **named))
 

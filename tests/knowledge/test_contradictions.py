@@ -93,3 +93,19 @@ def test_both_places_are_told_to_the_character() -> None:
     (one,) = contradictions(tell(earlier, "user"), tell(later, "user"))
     assert earlier[slice(*one.earlier)] == "The API listens on port 1080."
     assert later[slice(*one.later)] == "The API listens on port 2080."
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
+            "By default, the sidebar gets an empty list.",
+            ".. versionchanged:: 5.0\n\n   Changed the default value from an empty list to `toc`.",
+        ),
+        ("John is 37.", "Note that in the last example the article has moved from John to Paul."),
+        ("The bucket is in Ohio.", "For users in the US, the bucket of row i moved from Ohio to Oregon."),
+    ],
+)
+def test_what_a_page_describes_changes_nothing_on_another_page(earlier: str, later: str) -> None:
+    assert list(contradictions(tell(earlier, ""), tell(later, "")))
+    assert list(contradictions(tell(earlier, ""), tell(later, ""), switches_only=True)) == []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command import environment
+from tests.faces.cli.command import environment
 from tests.knowledge.conftest import Kg, told
 
 from palazzo.errors import AmbiguousName, NotFound, UsageError

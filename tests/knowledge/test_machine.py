@@ -26,10 +26,10 @@ from hypothesis.stateful import (
 from tests.knowledge.model import Fact, Model, Refused, State
 
 from palazzo.errors import UsageError
-from palazzo.features.facts.fact_results import FactView
 from palazzo.model import Micros
 from palazzo.operations import registry
 from palazzo.operations.context import Context
+from palazzo.operations.shared_views import FactView
 from palazzo.text.times import to_iso
 
 FACTOR = float(os.environ.get("PALAZZO_FACTS", "1"))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.sources.host_histories import HOSTS, History, display, histories
+from palazzo.host_names import WITH_HISTORY
+from palazzo.hosts.host_histories import History, display, histories
 
 
 @pytest.fixture
@@ -40,6 +41,13 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
     make(home, ".claude/projects", ".codex/sessions", ".codex/archived_sessions", ".pi/agent/sessions", ".gemini/tmp")
     make(home, ".local/share/opencode/opencode.db", ".local/share/opencode/opencode-dev.db")
     make(home, ".local/share/opencode/storage", ".copilot/session-state", ".continue/sessions")
+    make(
+        home,
+        ".factory/sessions",
+        ".qwen/projects",
+        ".local/share/kilo/kilo.db",
+        ".local/share/goose/sessions/sessions.db",
+    )
     assert found(home) == [
         ("claude-code", ".claude/projects"),
         ("codex", ".codex/sessions"),
@@ -51,8 +59,12 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("gemini-cli", ".gemini/tmp"),
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
+        ("droid", ".factory/sessions"),
+        ("goose", ".local/share/goose/sessions/sessions.db"),
+        ("kilo-code", ".local/share/kilo/kilo.db"),
+        ("qwen-code", ".qwen/projects"),
     ]
-    assert {host for host, _ in found(home)} == set(HOSTS) - {"aider"}
+    assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}
 
 
 def test_aider_s_history_is_found_in_the_project_that_is_worked_in(home: Path) -> None:

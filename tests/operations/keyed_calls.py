@@ -40,6 +40,7 @@ CALLS: Mapping[str, Callable[[Ids], Fields]] = {
     "kg_unmerge": lambda ids: {"name": "Bobby"},
     "kg_predicate": lambda ids: {"name": "works at", "functional": True},
     "tag": lambda ids: {"action": "add", "tag": "kept", "ids": (ids["note"],)},
+    "feedback": lambda ids: {"id": ids["note"], "verdict": "outdated"},
     "diary_write": lambda ids: {"agent": "Codex", "text": "Today the cache was warmed."},
     "todo_add": lambda ids: {"text": "Warm the cache."},
     "todo_done": lambda ids: {"ids": (ids["todo"],)},
@@ -55,6 +56,21 @@ CALLS: Mapping[str, Callable[[Ids], Fields]] = {
             }
         )
     },
+    "event_append": lambda ids: {
+        "type": "status.report",
+        "body": "The gateway is up.",
+        "artifacts": (ids["artifact"],),
+    },
+    "event_ack": lambda ids: {"id": ids["event"], "status": "claimed"},
+    "event_task": lambda ids: {
+        "goal": "Mend it.",
+        "to": "Codex",
+        "branch": "main",
+        "commit": "1234567",
+        "done": "It is up.",
+    },
+    "event_patch": lambda ids: {"content": "diff\n"},
+    "artifact_put": lambda ids: {"kind": "log", "content": "built\n"},
     "wing_rename": lambda ids: {"wing": "shop", "name": "store"},
     "wing_merge": lambda ids: {"wing": "shop", "into": "other"},
     "room_rename": lambda ids: {"room": "shop/notes", "name": "papers"},
@@ -111,6 +127,8 @@ def furnish(path: Path) -> Ids:
         "todo": run(path, "todo_add", {"text": "Mend the gateway."}).todo.id,
         "reminder": run(path, "remind", {"text": "Mend it.", "topic": "gateway"}).reminder.id,
         "tunnel": run(path, "tunnel_add", {"source": "shop/ports", "target": "other/notes"}).tunnel.id,
+        "event": run(path, "event_append", {"type": "task.request"}).event.id,
+        "artifact": run(path, "artifact_put", {"kind": "log", "content": "failed\n"}).artifact.id,
         "note": note.drawers[0],
         "unjudged": unjudged.item,
         "project": str(project),

@@ -75,9 +75,12 @@ class Answered:
 
 def doing(act: Callable[[Context, Asked], str]) -> Operation[Asked, Answered]:
     """An operation that writes by doing `act`."""
-    return Operation(
-        "doing", Asked, Answered, lambda around, asked: Answered(act(around, asked)), scope="write", writes=True
-    )
+
+    class Doing(Operation[Asked, Answered]):
+        def run(self, context: Context, request: Asked) -> Answered:
+            return Answered(act(context, request))
+
+    return Doing("doing", Asked, Answered, scope="write", writes=True)
 
 
 def known(path: Path) -> list[tuple[str, str | None]]:

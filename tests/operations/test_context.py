@@ -10,6 +10,7 @@ import pytest
 from palazzo.errors import PalaceMissing
 from palazzo.operations.context import Context, Progress
 from palazzo.operations.registry import operation
+from palazzo.store.database import Database
 
 
 def context(home: Path, cwd: Path, **variables: str) -> Context:
@@ -81,3 +82,16 @@ def test_a_project_cannot_turn_redaction_off_and_the_user_can(tmp_path: Path) ->
         assert here.writing().database.redacts
     with context(tmp_path, tmp_path, PALAZZO_REDACT="off") as here:
         assert not here.writing().database.redacts
+
+
+@pytest.mark.parametrize("has_page", [False, True], ids=["no bytes", "one page"])
+def test_a_palace_whose_creation_was_killed_is_created_by_the_next_write(tmp_path: Path, has_page: bool) -> None:
+    path = tmp_path / "palace.db"
+    path.touch()
+    if has_page:
+        Database(path).close()
+        assert path.stat().st_size == 4096
+    with Context(path, tmp_path, {"HOME": str(tmp_path), "PALAZZO_SERVICE": "off"}) as here:
+        assert not here.has_palace
+        remember(here, "The cache is warm at dawn.")
+        assert here.has_palace

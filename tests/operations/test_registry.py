@@ -11,10 +11,10 @@ import pytest
 from palazzo.faces.cli import renderers
 from palazzo.model import Micros
 from palazzo.operations import registry
-from palazzo.operations.operation import PERSON_ONLY, Operation, request_fields
+from palazzo.operations.operation import PERSON_ONLY, Operation, describe_fields
 from palazzo.operations.serialisation import to_json
 
-NAMES = list(registry.MODULES)
+NAMES = list(registry.FEATURES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -32,7 +32,7 @@ def test_an_operation_has_a_name_help_and_frozen_types(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_field_of_a_request_has_help(name: str) -> None:
-    for field in request_fields(registry.operation(name).request):
+    for field in describe_fields(registry.operation(name).request):
         assert field.about.help.endswith("."), field.name
 
 
@@ -40,7 +40,7 @@ def test_every_field_of_a_request_has_help(name: str) -> None:
 def test_what_destroys_can_be_looked_at_first(name: str) -> None:
     found = registry.operation(name)
     if found.destructive:
-        assert "dry_run" in {field.name for field in request_fields(found.request)}
+        assert "dry_run" in {field.name for field in describe_fields(found.request)}
 
 
 def test_every_operation_has_a_renderer_and_a_row_in_the_interface() -> None:

@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from palazzo.errors import UsageError
-from palazzo.features.search.search import SearchRequest
+from palazzo.features.search.contract import SearchRequest
 from palazzo.model import Micros
 from palazzo.operations import registry
-from palazzo.operations.rpc_codec import from_wire, to_wire
+from palazzo.operations.serialisation import from_wire, to_wire
 
-NAMES = list(registry.MODULES)
+NAMES = list(registry.FEATURES)
 TEXTS = st.text(st.characters(), max_size=8) | st.sampled_from(["\ud800", "\ud83d\ude00", "\x00", "nan", "🙂"])
 SCALARS: dict[Any, st.SearchStrategy[Any]] = {
     str: TEXTS,

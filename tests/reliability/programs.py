@@ -94,7 +94,8 @@ def batch_writer(path: str, name: str, batch: str, a_second: str) -> None:
 
 def restorer(path: str, file: str) -> None:
     """Restore a backup over a palace; say so when it is there."""
-    from palazzo.features.backup.restore import RestoreRequest, restore
+    from palazzo.features.backup.contract import RestoreRequest
+    from palazzo.features.backup.restore import restore
     from palazzo.operations.context import Context
 
     variables = {"HOME": str(Path(path).parent), "PALAZZO_SERVICE": "off"}
@@ -257,7 +258,7 @@ def caller(path: str, key: str, name: str, request: str, dies: str) -> None:
     from palazzo.model import Micros
     from palazzo.operations import idempotency
     from palazzo.operations.registry import operation
-    from palazzo.operations.rpc_codec import from_wire
+    from palazzo.operations.serialisation import from_wire
     from palazzo.store import answered_calls
     from palazzo.store.database import Connection
 

@@ -10,21 +10,22 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import PLACE
 from tests.derived.state import complaints
-from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 from tests.reliability.sizes import chances, scaled
 
 from palazzo.derived.integrity_checks import verify_truth
 from palazzo.errors import PalazzoError
-from palazzo.features.backup.backup import BackupRequest, backup
-from palazzo.features.backup.restore import RestoreRequest, restore
+from palazzo.features.backup.backup import backup
+from palazzo.features.backup.contract import BackupRequest, RestoreRequest
+from palazzo.features.backup.restore import restore
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
 from palazzo.store import palace_overview
+from palazzo.store.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 
 pytestmark = pytest.mark.slow
 
 MOMENTS = 1_000
-"""At which a fault is put, at CI size a tenth: most writes are pages of a copy, one like the other."""
+"""At which a fault is put, at CI size a twentieth: most writes are pages of a copy, one like the other."""
 FEW, MANY = 3, 9
 """Notes in the backup, and in the palace."""
 

@@ -13,18 +13,18 @@ from typing import Any
 import apsw
 import pytest
 from benchmarks.damaged_pages import (
-    PAGE,
+    FIXTURES,
+    PLACES,
+    ROOT,
     Case,
-    Truth,
     choose,
     damage_page,
     make_palace,
     open_context,
-    readable_items,
     try_case,
 )
-from tests.mcp.test_stdio import HELLO
-from tests.mcp.test_stdio import Client as McpClient
+from tests.faces.mcp.test_stdio import HELLO
+from tests.faces.mcp.test_stdio import Client as McpClient
 
 from palazzo.archive import device_chain, lost_bodies
 from palazzo.client.jsonl import Stream
@@ -32,14 +32,15 @@ from palazzo.daemon.engine import Engine
 from palazzo.daemon.hook_requests import Hooks
 from palazzo.daemon.rpc_connection import Calls
 from palazzo.errors import PalazzoError
+from palazzo.faces.hooks import hook_process
 from palazzo.features.backup import automatic_backup
-from palazzo.hosts import hook_process
+from palazzo.features.selftest.archived_truth import Truth, readable_items
 from palazzo.operations import damage, registry
 from palazzo.operations.context import Context
-from palazzo.store import items
+from palazzo.store import items, page_kinds
 from palazzo.store.database import Database
 
-from .sizes import scaled
+from .sizes import FACTOR, scaled
 
 NOTES = 200
 
@@ -112,6 +113,20 @@ def test_lost_items_are_named_by_repair_and_verify_and_backup_works_again(sound:
     assert readable_items(path, truth.items) == items_before
 
 
+def test_repair_gets_over_an_act_whose_details_are_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "palace.db"
+    with open_context(path) as context:
+        drawers = [run(context, "remember", text=f"Heron {n}.", wing="api", tags=(f"t{n}",)).drawers[0] for n in "ab"]
+        run(context, "forget", ids=tuple(drawers[:1]))
+    page_kinds.fold_log(path)
+    raw = path.read_bytes()
+    assert raw.count(b'{"tag": "tb"}') == 1
+    path.write_bytes(raw.replace(b'{"tag": "tb"}', b'k"tag": "tb"}'))
+    with open_context(path) as context:
+        assert run(context, "repair").ok
+        assert [drawer.text for drawer in run(context, "list_drawers").drawers] == ["Heron b."]
+
+
 def test_a_salvage_is_an_export_that_can_be_imported_and_leaves_the_palace_alone(sound: Path, tmp_path: Path) -> None:
     path, truth = zero_page(sound, tmp_path, "item leaf"), Truth.of(sound)
     items_before, raw = readable_items(path, truth.items), path.read_bytes()
@@ -130,7 +145,7 @@ def test_a_salvage_is_an_export_that_can_be_imported_and_leaves_the_palace_alone
 def test_a_palace_whose_schema_cannot_be_read_is_refused_in_a_sentence(sound: Path, tmp_path: Path) -> None:
     path = tmp_path / "palace.db"
     raw = bytearray(sound.read_bytes())
-    raw[100:PAGE] = bytes(PAGE - 100)
+    raw[100 : page_kinds.PAGE] = bytes(page_kinds.PAGE - 100)
     path.write_bytes(raw)
     with open_context(path) as context, pytest.raises(PalazzoError, match="backup --list"):
         run(context, "repair")
@@ -159,8 +174,8 @@ def unreadable_wing(sound: Path, tmp_path: Path) -> Path:
     with contextlib.closing(apsw.Connection(str(sound), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         pages = connection.execute("SELECT pageno FROM dbstat WHERE name = 'wing_name'").fetchall()
     for (page,) in pages:
-        start = (int(str(page)) - 1) * PAGE
-        raw[start : start + PAGE] = raw[start : start + PAGE].replace(b"api", b"\xe1pi")
+        start = (int(str(page)) - 1) * page_kinds.PAGE
+        raw[start : start + page_kinds.PAGE] = raw[start : start + page_kinds.PAGE].replace(b"api", b"\xe1pi")
     path.write_bytes(raw)
     return path
 
@@ -265,11 +280,11 @@ def test_of_an_item_that_cannot_be_decoded_what_can_be_is_kept(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_damage_of_each_kind(tmp_path: Path) -> None:
-    """At CI size 10 pages beside those named here, at PALAZZO_RELIABILITY=1 100."""
+    """At CI size 2 pages beside those named here in a smaller palace, at PALAZZO_RELIABILITY=1 40."""
     sound = tmp_path / "sound" / "palace.db"
-    make_palace(sound)
+    make_palace(sound, (ROOT / "docs" / "how-to", FIXTURES / "claude-code") if FACTOR < 1 else PLACES)
     truth, case_starts = Truth.of(sound), choose(sound, 2)
-    count = scaled(100)
+    count = scaled(40)
     chosen = [start for start in case_starts if start[::2] in (("item overflow", "bit"), ("pack overflow", "zeros"))]
     chosen += [case_starts[n * len(case_starts) // count] for n in range(count)]
     cases = [

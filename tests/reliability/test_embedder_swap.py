@@ -51,4 +51,5 @@ def test_an_embedder_swapped_and_killed_half_way_loses_nothing_and_search_says_b
         assert palace.search(Query("zebra number 7")).index == "ready"
         with palace.database.snapshot() as connection:
             assert vector_rows.count_pending(connection) == 0
-            assert len(list(vector_rows.vectors_of(connection, vector_rows.embedders(connection)[-1][0]))) == 400
+            embedder, *_ = vector_rows.embedders(connection)[-1]
+            assert len(list(vector_rows.vectors_of(connection, embedder))) == 400 + 1  # the title of the session

@@ -26,7 +26,7 @@ from palazzo.text.hashed_words import ANYWHERE
 WORDS = "zebra-quartz-90417"
 EVERY_DAY = 2
 CYCLES = 1_000
-"""At CI size 100."""
+"""At CI size 50."""
 TIMES_ALONE = 2
 """After how many times what an erase takes here, when it is left alone, the process is killed at the latest."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import PLACE, Ticking, answered, called, file_rows, file_version, said
 from tests.derived.state import complaints, derived, drawers
-from tests.reliability.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
+from tests.reliability.sizes import moments
 
 from palazzo.archive import erasure
 from palazzo.archive.erasure_request import ErasureRequest
@@ -18,6 +18,7 @@ from palazzo.derived.rebuild import RebuildTarget
 from palazzo.errors import PalaceUnusable
 from palazzo.model import Place
 from palazzo.palace import Palace
+from palazzo.store.faulty_disk import NEVER, Failure, FaultyDisk, broken, faulty_disk, full
 from palazzo.text.hashed_words import ANYWHERE
 
 pytestmark = pytest.mark.slow
@@ -129,7 +130,7 @@ def test_a_change_that_met_a_fault_is_done_or_not_done(
         with opened(after) as palace:
             new = truth(palace)
         assert old != new
-        for k in range(1, total + 1):
+        for k in moments(total):
             path = fresh_copy(before, work / "tried")
             disk.fail(k, count, failure)
             done = attempt(path, action)
@@ -160,7 +161,7 @@ def test_a_power_cut_at_any_moment_loses_nothing_that_was_acknowledged(before: P
             action(palace)
             total = disk.operations
             new = truth(palace)
-        for k in range(1, total + 2):
+        for k in moments(total + 1):
             path = fresh_copy(before, work / "tried")
             disk.permanent.clear()
             disk.fail(k)
@@ -199,7 +200,7 @@ def test_making_a_palace_that_met_a_fault_can_be_done_again(before: Path) -> Non
     with faulty_disk() as disk:
         total = operations_of(disk, work / "first" / "palace.db", remember)
         for count in (1, NEVER):
-            for k in range(1, total + 1):
+            for k in moments(total):
                 path = work / f"{count}-{k}" / "palace.db"
                 disk.fail(k, count)
                 done = attempt(path, remember)

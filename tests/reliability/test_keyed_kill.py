@@ -13,7 +13,7 @@ from tests.reliability.programs import start
 
 from palazzo.operations.idempotency import call
 from palazzo.operations.registry import operation
-from palazzo.operations.rpc_codec import to_wire
+from palazzo.operations.serialisation import to_wire
 
 EVERYDAY = "remember"
 """The one that is killed in the everyday tests, too."""

@@ -26,7 +26,7 @@ from palazzo.store import change_log, dead_letters
 pytestmark = pytest.mark.slow
 
 CYCLES = 2_000
-"""At CI size 200. 10,000 by hand per release: PALAZZO_RELIABILITY=5."""
+"""At CI size 100. 10,000 by hand per release: PALAZZO_RELIABILITY=5."""
 CYCLES_OF_ONE_PALACE = 20
 
 

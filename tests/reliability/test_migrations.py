@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from tests.archive.conversations import PLACE
 from tests.derived.state import complaints, drawers
-from tests.reliability.faulty_disk import NEVER, faulty_disk
 from tests.reliability.programs import ROOT
 from tests.reliability.sizes import FACTOR
 
@@ -20,6 +19,7 @@ from palazzo.errors import PalazzoError, SchemaTooNew
 from palazzo.palace import Palace
 from palazzo.store import schema
 from palazzo.store.database import Connection
+from palazzo.store.faulty_disk import NEVER, faulty_disk
 
 pytestmark = pytest.mark.slow
 

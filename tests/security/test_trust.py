@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.security.source_trust import trust_of_tool
+from palazzo.security.tool_trust import trust_of_tool
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.aider.transcript import Aider
 from palazzo.sources.formats import Noise, Row
-from palazzo.sources.formats.aider import Aider
 
 from .collection_samples import few, head_of, read_all, said, words
 

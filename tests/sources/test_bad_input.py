@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.fidelity import exports, kept
 from tests.fidelity.test_hosts import WRITERS, Writer, read
 from tests.fidelity.told import START, Heard, Turn, heard, spoken
+from tests.sources.collection_samples import head_of
+from tests.sources.opencode_samples import Writer as OpencodeWriter
+from tests.sources.test_goose import database as goose_database
 
 from palazzo.errors import SourceUnreadable
-from palazzo.sources.formats import Collection, Feeder, Unreadable
+from palazzo.hosts import host_registry
+from palazzo.hosts.codex.codex_rollouts import Codex
+from palazzo.sources.formats import Collection, Feeder, Noise, Unreadable
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
-from palazzo.sources.formats.codex_rollouts import Codex
 from palazzo.sources.formats.plain_text import PlainText
 from palazzo.sources.formats.transcript_formats import (
     COLLECTIONS,
@@ -91,6 +97,90 @@ def test_a_result_that_stands_before_its_call_keeps_its_words(feeder: Feeder, wr
     lines = write(TOLD, 0).splitlines(keepends=True)
     rows = read(feeder, b"".join([lines[0], *reversed(lines[1:])]))
     assert sorted(set(texts(heard(rows)))) == sorted(texts(spoken(TOLD)))
+
+
+@each_growing
+def test_what_a_newer_version_writes_is_named_and_costs_nothing_else(feeder: Feeder, write: Writer) -> None:
+    lines = write(TOLD, 0).splitlines(keepends=True)
+    row = json.dumps({"type": "leap_of_2031", "version": 99, "payload": {"type": "leap_of_2031", "words": "x"}})
+    known = [line.replace(b"{", b'{"added_in_2031": {"deep": [1]}, ', 1) for line in lines[2:]]
+    rows = read(feeder, b"".join([*lines[:2], row.encode() + b"\n", *known]))
+    assert heard(rows) == spoken(TOLD)
+    (newer,) = (row.content for row in rows if b"leap_of_2031" in row.raw)
+    assert isinstance(newer, Noise | Unreadable)
+    assert "leap_of_2031" in repr(newer)
+
+
+def newer_opencode(directory: Path, name: str) -> Path:
+    writer = OpencodeWriter(directory / name)
+    writer.connection.execute("ALTER TABLE message ADD COLUMN added_in_2031 TEXT DEFAULT 'x'")
+    writer.session("ses_1")
+    for n, one in enumerate(TOLD):
+        parts = [{"type": "leap_of_2031", "words": "x"}] * (n == 1) + [kept.opencode_part(one, n)]
+        writer.message("ses_1", "user" if one.role == "user" else "assistant", one.at, parts)
+    writer.close()
+    return writer.path
+
+
+def newer_continue(directory: Path) -> Path:
+    path = kept.continue_dev(TOLD, directory, 1)
+    record = json.loads(path.read_bytes())
+    record["history"].insert(1, {"message": {"role": "leap_of_2031", "content": "x"}, "contextItems": []})
+    path.write_text(json.dumps({"added_in_2031": [1], **record}))
+    return path
+
+
+def newer_cursor(directory: Path) -> Path:
+    store = kept.CursorStore(directory)
+    store.conversation("c1", TOLD, added_in_2031={"deep": [1]})
+    store.put("bubbleId:c1:z", {"type": "leap_of_2031", "text": "x"})
+    store.connection.close()
+    return store.path
+
+
+def newer_goose(directory: Path) -> Path:
+    parts: list[tuple[str, object, None]] = [
+        ("assistant" if one.role == "assistant" else "user", [_goose_part(one)], None) for one in TOLD
+    ]
+    newer = ("leap_of_2031", [{"type": "text", "text": "x"}], None)
+    return goose_database(directory / "sessions.db", parts[0], newer, *parts[1:])
+
+
+def _goose_part(turn: Turn) -> dict[str, object]:
+    if turn.role != "tool":
+        return {"type": "text", "text": turn.text}
+    result = {"content": [{"type": "text", "text": turn.text}]}
+    return {"type": "toolResponse", "id": "c1", "toolResult": {"status": "success", "value": result}}
+
+
+NEWER: dict[str, Callable[[Path], Path]] = {
+    "opencode": partial(newer_opencode, name="opencode.db"),
+    "kilo": partial(newer_opencode, name="kilo.db"),
+    "continue": newer_continue,
+    "cursor": newer_cursor,
+    "goose": newer_goose,
+}
+"""A conversation of each host that keeps many of them together, with a row and a field of a version to come."""
+
+
+@pytest.mark.parametrize("kind", NEWER)
+def test_what_a_newer_version_keeps_is_named_and_costs_nothing_else(kind: str, tmp_path: Path) -> None:
+    path = NEWER[kind](tmp_path)
+    collection = next(
+        one for one in host_registry.collections() if one.kind == kind and one.recognises(path, head_of(path))
+    )
+    rows = [row for session in collection.sessions(path) for row in session.rows()]
+    assert [one.text.strip() for one in heard(rows)] == [one.text.strip() for one in TOLD]
+    (newer,) = (row.content for row in rows if b"leap_of_2031" in row.raw)
+    assert isinstance(newer, Unreadable)
+    assert "leap_of_2031" in newer.reason
+
+
+def test_the_newer_version_of_every_host_is_tried() -> None:
+    kinds = {kind for host in host_registry.hosts() for kind in host.kinds}
+    assert kinds == {feeder.kind for feeder, _ in growing.values()} | {*NEWER} | {
+        "aider"
+    }  # which marks lines, not kinds
 
 
 @each_growing

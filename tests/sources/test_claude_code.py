@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from palazzo.hosts.claude_code.transcript import ClaudeCode
 from palazzo.sources.formats import Message, Noise, Row, Unreadable
-from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
 from palazzo.sources.formats.jsonl_rows import json_lines
 
 from .samples import (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from palazzo.hosts.codex.codex_rollouts import Codex
 from palazzo.sources.formats import Message, Noise, Unreadable
-from palazzo.sources.formats.codex_rollouts import Codex
 
 from .host_samples import EXPECTED, Json, humans, messages, rows_of, sessions_of, written
 from .samples import message, read

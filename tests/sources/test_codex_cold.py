@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from tests.fidelity.damage import readable
 
 from palazzo.errors import SourceUnreadable
-from palazzo.sources.formats import Row, codex_cold
-from palazzo.sources.formats.codex_cold import CodexCold
-from palazzo.sources.formats.codex_rollouts import Codex
+from palazzo.hosts.codex import codex_cold
+from palazzo.hosts.codex.codex_cold import CodexCold
+from palazzo.hosts.codex.codex_rollouts import Codex
+from palazzo.sources.formats import Row
 
 from .collection_samples import few
 from .host_samples import rows_of, sessions_of

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.sources.formats import Message, Noise, Unreadable
-from palazzo.sources.formats.continue_dev import ContinueDev
 
 from .collection_samples import few, head_of, is_canonical, json_values, read_all, read_or_refuse, said, words
 

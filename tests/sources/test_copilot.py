@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from palazzo.hosts.copilot_cli.transcript import Copilot
 from palazzo.sources.formats import Message, Noise, Unreadable
-from palazzo.sources.formats.copilot_events import Copilot
 
 from .host_samples import Json, copilot_event, humans, messages, rows_of, sessions_of, written
 from .samples import message, read

@@ -10,9 +10,9 @@ from tests.fidelity.kept import CursorStore, Json, cursor_bubble
 from tests.fidelity.told import START, Turn
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.cursor.transcript import Cursor
 from palazzo.model import Micros
 from palazzo.sources.formats import Noise, Unreadable
-from palazzo.sources.formats.cursor_database import Cursor
 
 from .collection_samples import head_of, read_all, said
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from palazzo.hosts.claude_code.transcript import ClaudeCode
+from palazzo.hosts.codex.codex_rollouts import Codex
+from palazzo.hosts.pi.transcript import Pi
 from palazzo.model import ItemId, Micros
 from palazzo.sources.formats import Feeder, Message, Row
-from palazzo.sources.formats.claude_code_transcripts import ClaudeCode
-from palazzo.sources.formats.codex_rollouts import Codex
-from palazzo.sources.formats.pi_sessions import Pi
 from palazzo.sources.new_items import Clockwork, filing_of
 
 from .host_samples import pi_entry, sessions_of, written

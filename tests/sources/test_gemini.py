@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.gemini_cli.transcript import Gemini
+from palazzo.security.injected_text import palazzo_spans
 from palazzo.sources.formats import Message, Noise, Row, Unreadable
-from palazzo.sources.formats.gemini_recordings import Gemini
 from palazzo.sources.formats.json_members import elements
 
 from .host_samples import GEMINI_HEADER, Json, Turn, gemini_text, humans, messages, rows_of, sessions_of, written
@@ -274,6 +275,11 @@ def test_what_the_person_typed_is_told_from_the_files_behind_it() -> None:
     assert (two.standing, [part.kind for part in two.parts]) == ("said", ["text", "attachment"])
     [three] = messages(read(FEEDER, written(said("m3", "user", "<hook_context>x</hook_context>"))))
     assert three.standing == "meta"
+    fence = "&lt;palazzo-memory&gt;\nPort 8443\n&lt;/palazzo-memory&gt;"
+    [four] = messages(read(FEEDER, written(said("m4", "user", f"<hook_context>{fence}</hook_context>\n\nWhich port?"))))
+    parts = [(part.kind, part.trust, four.text[part.start : part.end]) for part in four.parts]
+    assert (four.standing, four.role, len(parts), parts[-1]) == ("said", "user", 2, ("text", None, "Which port?"))
+    assert (parts[0][:2], palazzo_spans(parts[0][2])) == (("attachment", "tool"), [(14, 14 + len(fence))])
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.kilo_code.transcript import COLLECTIONS as OF_KILO_CODE
+from palazzo.hosts.opencode.opencode_database import Opencode
+from palazzo.hosts.opencode.opencode_parts import rank_id, strip_quotes
 from palazzo.model import Micros
 from palazzo.sources.formats import Message, Noise, Row, Unreadable
-from palazzo.sources.formats.opencode_database import Opencode
-from palazzo.sources.formats.opencode_parts import rank_id, strip_quotes
 
 from .collection_samples import few, head_of, is_canonical, json_values, read_all, read_or_refuse, said, words
 from .opencode_samples import FIXTURES, START, Writer, identifier, text, tool, unpack, unpack_live
@@ -45,6 +46,13 @@ def test_the_sessions_are_all_there_with_their_titles_and_directories(tmp_path: 
         ("research retries (@general subagent)", "/home/dev/acme", MAIN),
         ("Second session", "/home/dev/acme", ""),
     ]
+
+
+def test_a_database_of_kilo_code_is_that_host_s(tmp_path: Path) -> None:
+    path = unpack("1.18.33.db", tmp_path, "kilo.db")
+    [reader] = OF_KILO_CODE
+    assert (reader.recognises(path, head_of(path)), FEEDER.recognises(path, head_of(path))) == (True, False)
+    assert {session.identity.key[0] for session in reader.sessions(path)} == {"kilo"}
 
 
 @pytest.mark.parametrize("name", ["1.18.33.db", "1.18.33-18-turns.db", "migrated.db"])

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palazzo.hosts.opencode.opencode_database import Opencode
+from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.model import Micros
 from palazzo.sources.formats import Message, Noise, Unreadable
-from palazzo.sources.formats.opencode_database import Opencode
-from palazzo.sources.formats.opencode_storage import OpencodeStorage
 
 from .collection_samples import few, json_values, read_all, said, words
 from .opencode_samples import START, Writer, unpack, unpack_storage
@@ -64,7 +64,7 @@ def test_the_tree_and_the_database_that_took_it_over_say_the_same_under_the_same
     (tmp_path / "new").mkdir()
     new = read_all(Opencode(), unpack("migrated.db", tmp_path / "new"))
     old = read_all(FEEDER, unpack_storage(tmp_path))
-    assert OpencodeStorage.kind == Opencode.kind
+    assert OpencodeStorage.kind == Opencode().kind
     assert [session.identity for session, _ in old] == [session.identity for session, _ in new]
     for (_, before), (_, after) in zip(old, new, strict=True):
         assert [told(one) for one in said(before)] == [told(one) for one in said(after)]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palazzo.hosts.pi.transcript import Pi
 from palazzo.sources.formats import Message, Noise, Unreadable
-from palazzo.sources.formats.pi_sessions import Pi
 
 from .host_samples import EXPECTED, Json, humans, messages, pi_entry, rows_of, sessions_of, written
 from .samples import line, message, read

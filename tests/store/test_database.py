@@ -14,9 +14,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, SchemaTooNew
+from palazzo.errors import NotAPalace, PalaceGone, PalaceMissing, PalaceUnusable, SchemaTooNew
 from palazzo.palace import Palace
-from palazzo.store import filesystem, schema
+from palazzo.store import filesystem, palace_opening, schema
 from palazzo.store.database import Connection, Database
 
 
@@ -49,6 +49,30 @@ def put_and_fail(connection: Connection) -> None:
 def test_a_new_palace_is_its_owners_alone(palace_path: Path, database: Database) -> None:
     assert stat.S_IMODE(palace_path.stat().st_mode) == 0o600
     assert stat.S_IMODE(palace_path.parent.stat().st_mode) == 0o700
+
+
+def test_another_thread_does_not_create_a_deleted_palace_again(palace_path: Path, database: Database) -> None:
+    errors: list[Exception] = []
+
+    def read() -> None:
+        try:
+            metadata(database)
+        except PalaceUnusable as error:
+            errors.append(error)
+
+    palace_path.unlink()
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+    assert [type(error) for error in errors] == [PalaceGone]
+    assert not palace_path.exists()
+
+
+@pytest.mark.parametrize("mode", ["read", "write"])
+def test_a_palace_that_is_known_is_not_created(palace_path: Path, mode: palace_opening.Mode) -> None:
+    with pytest.raises(PalaceGone, match="existed before and is missing now"):
+        Database(palace_path, mode, creates=False)
+    assert not palace_path.exists()
 
 
 def test_a_transaction_that_raises_leaves_nothing(database: Database) -> None:
@@ -180,7 +204,31 @@ def test_a_palace_in_a_directory_that_cannot_be_written_can_be_read(database: Da
     ],
 )
 def test_the_nearest_mount_tells_the_file_system(mounts: list[str], kind: str) -> None:
-    assert filesystem._type_from(mounts, Path("/home/me/palace.db")) == kind
+    assert filesystem._mount_from(mounts, Path("/home/me/palace.db"))[0] == kind
+
+
+@pytest.mark.parametrize("point", ["my\\040files", "größe", "tab\\011and\\134slash"])
+def test_a_mount_point_may_have_any_name(point: str, tmp_path: Path) -> None:
+    name = point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+    mounts = ["/dev/sda / ext4 rw", f"share /srv/{point} virtiofs rw"]
+    assert filesystem._mount_from(mounts, Path("/srv") / name / "palace.db")[0] == "virtiofs"
+
+
+@pytest.mark.parametrize("kind", ["virtiofs", "9p", "nfs4", "fuse.grpcfuse", "drvfs"])
+def test_a_palace_on_a_share_is_refused_in_one_sentence(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by a link, as when a data directory was moved to the share."""
+    share, link = tmp_path / "share", tmp_path / "link"
+    share.mkdir()
+    link.symlink_to(share)
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nhost {share} {kind} rw 0 0\n")
+    monkeypatch.setattr(filesystem, "_MOUNTS", mounts)
+    for directory in (share, link):
+        with pytest.raises(PalaceUnusable, match=f"is on a {kind} file system, which cannot lock a database safely"):
+            Palace.open(directory / "palace.db", "write")
+    assert not list(share.iterdir())
 
 
 def open_and_write(path: str, name: int) -> None:

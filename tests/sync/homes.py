@@ -6,17 +6,22 @@ from pathlib import Path
 
 from tests.archive import conversations
 from tests.archive.conversations import called, said
-from tests.operations.test_hook import Clock
+from tests.features.hooks.test_hook import Clock
 
-from palazzo.features.diary.diary_write import DiaryWriteRequest, diary_write
-from palazzo.features.facts.kg_add import KgAddRequest, kg_add
-from palazzo.features.notes.forget import ForgetRequest, forget
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.portability.export import ExportRequest, ExportResult, export
-from palazzo.features.portability.importer import ImportRequest, ImportResult, import_
-from palazzo.features.tasks.remind import RemindRequest, remind
-from palazzo.features.tasks.todo_add import TodoAddRequest, todo_add
-from palazzo.features.tasks.todo_done import TodoDoneRequest, todo_done
+from palazzo.features.diary.contract import DiaryWriteRequest
+from palazzo.features.diary.diary_write import diary_write
+from palazzo.features.facts.contract import KgAddRequest
+from palazzo.features.facts.kg_add import kg_add
+from palazzo.features.notes.contract import ForgetRequest, RememberRequest
+from palazzo.features.notes.forget import forget
+from palazzo.features.notes.remember import remember
+from palazzo.features.portability.contract import ExportRequest, ExportResult, ImportRequest, ImportResult
+from palazzo.features.portability.export import export
+from palazzo.features.portability.importer import import_
+from palazzo.features.tasks.contract import RemindRequest, TodoAddRequest, TodoDoneRequest
+from palazzo.features.tasks.remind import remind
+from palazzo.features.tasks.todo_add import todo_add
+from palazzo.features.tasks.todo_done import todo_done
 from palazzo.operations.context import Context
 
 HOSTILE = (

@@ -6,19 +6,33 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-from tests.operations.test_hook import Clock
+from tests.features.hooks.test_hook import Clock
 from tests.sync.homes import Home
 
-from palazzo.features.notes.forget import ForgetRequest, forget
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.notes.undo import UndoRequest, undo
-from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
-from palazzo.features.search.search import SearchRequest, search
-from palazzo.features.sync.sync_init import SyncInitRequest, SyncInitResult, sync_init
-from palazzo.features.sync.sync_pull import PulledView, SyncPullRequest, sync_pull
-from palazzo.features.sync.sync_push import PushedView, SyncPushRequest, sync_push
-from palazzo.features.sync.sync_status import RemoteStatus, SyncStatusRequest, sync_status
-from palazzo.features.upkeep.verify import VerifyRequest, verify
+from palazzo.features.notes.contract import ForgetRequest, RememberRequest, UndoRequest
+from palazzo.features.notes.forget import forget
+from palazzo.features.notes.remember import remember
+from palazzo.features.notes.undo import undo
+from palazzo.features.places.contract import WingRenameRequest
+from palazzo.features.places.wing_rename import wing_rename
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
+from palazzo.features.sync.contract import (
+    PulledView,
+    PushedView,
+    RemoteStatus,
+    SyncInitRequest,
+    SyncInitResult,
+    SyncPullRequest,
+    SyncPushRequest,
+    SyncStatusRequest,
+)
+from palazzo.features.sync.sync_init import sync_init
+from palazzo.features.sync.sync_pull import sync_pull
+from palazzo.features.sync.sync_push import sync_push
+from palazzo.features.sync.sync_status import sync_status
+from palazzo.features.upkeep.contract import VerifyRequest
+from palazzo.features.upkeep.verify import verify
 from palazzo.model import Micros
 from palazzo.store.database import Database
 from palazzo.sync import record_lines, record_reader

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from tests.fetching import fetching
 from tests.index.embedding_server import EmbeddingServer
 
 VERSION = "3.11.0"
@@ -111,21 +112,23 @@ class Tools:
     def begin(self) -> None:
         """Shake hands."""
         client = {"name": "palazzo-tests", "version": "1"}
-        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
         self._say({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def __call__(self, name: str, /, **given: Any) -> Any:
         """Call a tool, and return what it answers; it has to succeed."""
-        answer = self._ask("tools/call", {"name": f"mempalace_{name}", "arguments": given})
+        answer = self.ask("tools/call", {"name": f"mempalace_{name}", "arguments": given})["result"]
         told = json.loads(answer["content"][0]["text"])
         assert not isinstance(told, dict) or told.get("success", True), told
         return told
 
-    def _ask(self, method: str, given: dict[str, Any]) -> Any:
+    def ask(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Send a request, and return the whole response: it has a `result` or an `error`."""
         self.asked += 1
         self._say({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": given})
         assert self.process.stdout is not None
-        return json.loads(self.process.stdout.readline())["result"]
+        response: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return response
 
     def _say(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
@@ -149,6 +152,7 @@ def mempalace(home: Path) -> Iterator[MemPalace]:
         thread.join()
 
 
+@fetching
 def _python() -> str:
     named = os.environ.get("PALAZZO_MEMPALACE")
     if named:

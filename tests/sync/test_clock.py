@@ -9,13 +9,15 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palazzo.features.facts.fact_results import FactView
-from palazzo.features.facts.kg_add import KgAddRequest, kg_add
-from palazzo.features.facts.kg_query import KgQueryRequest, kg_query
-from palazzo.features.facts.kg_supersede import KgSupersedeRequest, kg_supersede
-from palazzo.features.notes.undo import UndoRequest, undo
+from palazzo.features.facts.contract import KgAddRequest, KgQueryRequest, KgSupersedeRequest
+from palazzo.features.facts.kg_add import kg_add
+from palazzo.features.facts.kg_query import kg_query
+from palazzo.features.facts.kg_supersede import kg_supersede
+from palazzo.features.notes.contract import UndoRequest
+from palazzo.features.notes.undo import undo
 from palazzo.model import Micros, Place
 from palazzo.operations.context import Context
+from palazzo.operations.shared_views import FactView
 from palazzo.palace import Palace
 from palazzo.store.clock_drift import FURTHEST
 from palazzo.sync import hybrid_clock

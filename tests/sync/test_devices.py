@@ -12,16 +12,21 @@ import pytest
 from tests.sync.machines import Machine, exchange
 
 from palazzo.errors import UsageError
-from palazzo.features.backup.backup import BackupRequest, backup
-from palazzo.features.backup.restore import RestoreRequest, restore
-from palazzo.features.erase.erase import EraseRequest, erase
-from palazzo.features.notes.forget import ForgetRequest, forget
-from palazzo.features.sync.sync_devices import SyncDevicesRequest, SyncDevicesResult, sync_devices
-from palazzo.features.sync.sync_key import SyncKeyRequest, sync_key
-from palazzo.features.sync.sync_status import SyncStatusRequest, sync_status
-from palazzo.features.upkeep.doctor import DoctorRequest, doctor
-from palazzo.features.upkeep.repair import RepairRequest, repair
-from palazzo.features.upkeep.verify import VerifyRequest, verify
+from palazzo.features.backup.backup import backup
+from palazzo.features.backup.contract import BackupRequest, RestoreRequest
+from palazzo.features.backup.restore import restore
+from palazzo.features.erase.contract import EraseRequest
+from palazzo.features.erase.erase import erase
+from palazzo.features.notes.contract import ForgetRequest
+from palazzo.features.notes.forget import forget
+from palazzo.features.sync.contract import SyncDevicesRequest, SyncDevicesResult, SyncKeyRequest, SyncStatusRequest
+from palazzo.features.sync.sync_devices import sync_devices
+from palazzo.features.sync.sync_key import sync_key
+from palazzo.features.sync.sync_status import sync_status
+from palazzo.features.upkeep.contract import DoctorRequest, RepairRequest, VerifyRequest
+from palazzo.features.upkeep.doctor import doctor
+from palazzo.features.upkeep.repair import repair
+from palazzo.features.upkeep.verify import verify
 from palazzo.model import Micros
 from palazzo.security.device_keys import DeviceKey
 from palazzo.store.database import Database
@@ -316,6 +321,12 @@ def test_a_backup_holds_no_signing_key_and_restoring_it_brings_no_removed_device
         sync_key(context, SyncKeyRequest(tmp_path / "new key"))
     third.join(tmp_path / "remote", key=tmp_path / "new key")
     first.say("After the restore.")
+    exchange(first, third)
+    assert first.truth() == third.truth()
+    assert first.wrong() == third.wrong() == []
+    with first.at() as context:  # the backup is now of a device that this palace was before
+        assert restore(context, RestoreRequest(Path(file))).new_device
+    first.say("After the second restore.")
     exchange(first, third)
     assert first.truth() == third.truth()
     assert first.wrong() == third.wrong() == []

@@ -15,21 +15,31 @@ from tests.sync.machines import Machine
 
 from palazzo.archive import device_chain
 from palazzo.errors import UsageError
-from palazzo.features.facts.kg_add import KgAddRequest, kg_add
-from palazzo.features.facts.kg_query import KgQueryRequest, kg_query
-from palazzo.features.mining.mine import MineFilesRequest, mine
-from palazzo.features.notes.forget import ForgetRequest, forget
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.notes.undo import UndoRequest, undo
-from palazzo.features.places.wing_list import WingListRequest, wing_list
-from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
-from palazzo.features.portability.importer import ImportRequest, import_
-from palazzo.features.search.search import SearchRequest, search
-from palazzo.features.tasks.reminders import RemindersRequest, reminders
-from palazzo.features.tasks.todo_list import TodoListRequest, todo_list
-from palazzo.features.upkeep.doctor import DoctorRequest, doctor
-from palazzo.features.upkeep.verify import VerifyRequest, verify
-from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+from palazzo.features.facts.contract import KgAddRequest, KgQueryRequest
+from palazzo.features.facts.kg_add import kg_add
+from palazzo.features.facts.kg_query import kg_query
+from palazzo.features.mining.contract import MineFilesRequest
+from palazzo.features.mining.mine import mine
+from palazzo.features.notes.contract import ForgetRequest, RememberRequest, UndoRequest
+from palazzo.features.notes.forget import forget
+from palazzo.features.notes.remember import remember
+from palazzo.features.notes.undo import undo
+from palazzo.features.places.contract import WingListRequest, WingRenameRequest
+from palazzo.features.places.wing_list import wing_list
+from palazzo.features.places.wing_rename import wing_rename
+from palazzo.features.portability.contract import ImportRequest
+from palazzo.features.portability.importer import import_
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
+from palazzo.features.tasks.contract import RemindersRequest, TodoListRequest
+from palazzo.features.tasks.reminders import reminders
+from palazzo.features.tasks.todo_list import todo_list
+from palazzo.features.upkeep.contract import DoctorRequest, VerifyRequest
+from palazzo.features.upkeep.doctor import doctor
+from palazzo.features.upkeep.verify import verify
+from palazzo.features.wakeup.contract import WakeUpRequest
+from palazzo.features.wakeup.wake_up import wake_up
+from palazzo.sync.line_checksums import LineChecksums, keyed_hash
 from palazzo.sync.records.kind_registry import RECORD_KINDS
 
 Lines = list[dict[str, Any]]
@@ -312,7 +322,13 @@ def test_one_s_own_export_is_known_by_the_key_and_not_by_what_it_says(tmp_path: 
         forget(context, ForgetRequest((hit.id,)))
     assert home.take(path, trust=None).trust is None
     changed = path.with_name("changed.jsonl")
-    changed.write_bytes(path.read_bytes().replace(b"We chose SQLite.", b"We chose Oracle."))
+    *lines, end = path.read_bytes().replace(b"We chose SQLite.", b"We chose Oracle.").splitlines()
+    checksums = LineChecksums()  # which anyone can make
+    for line in lines:
+        checksums.add(line)
+    mac = checksums.seal(keyed_hash(bytes.fromhex(json.loads(end)["mac"])))
+    last_line = json.dumps({**json.loads(end), "mac": mac.hex()}, separators=(",", ":")).encode()
+    changed.write_bytes(b"\n".join([*lines, last_line, b""]))
     assert home.take(changed, trust=None).trust == "external"
     assert ("We chose SQLite.", "user") in hits(home, "chose")
 

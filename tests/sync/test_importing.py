@@ -21,16 +21,23 @@ from tests.sync.homes import HOSTILE, Home, filled
 from tests.sync.replicas import Replica
 
 from palazzo.errors import PalazzoError, SourceUnreadable, UsageError
-from palazzo.features.erase.erase import EraseRequest, erase
-from palazzo.features.mining.restore_session import RestoreSessionRequest, restore_session
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.notes.undo import UndoRequest, undo
-from palazzo.features.portability.export import ExportRequest, export
-from palazzo.features.search.search import SearchRequest, search
-from palazzo.features.upkeep.doctor import DoctorRequest, doctor
-from palazzo.features.upkeep.status import StatusRequest, status
-from palazzo.features.upkeep.verify import VerifyRequest, verify
-from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+from palazzo.features.erase.contract import EraseRequest
+from palazzo.features.erase.erase import erase
+from palazzo.features.mining.contract import RestoreSessionRequest
+from palazzo.features.mining.restore_session import restore_session
+from palazzo.features.notes.contract import RememberRequest, UndoRequest
+from palazzo.features.notes.remember import remember
+from palazzo.features.notes.undo import undo
+from palazzo.features.portability.contract import ExportRequest
+from palazzo.features.portability.export import export
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
+from palazzo.features.upkeep.contract import DoctorRequest, StatusRequest, VerifyRequest
+from palazzo.features.upkeep.doctor import doctor
+from palazzo.features.upkeep.status import status
+from palazzo.features.upkeep.verify import verify
+from palazzo.features.wakeup.contract import WakeUpRequest
+from palazzo.features.wakeup.wake_up import wake_up
 from palazzo.store.database import Database
 from palazzo.sync import merge
 

@@ -15,8 +15,9 @@ from tests.examples import examples
 from tests.sync.homes import HOSTILE, Home, filled
 
 from palazzo.errors import NoSuchPlace, UsageError
-from palazzo.features.notes.forget import ForgetRequest, forget
-from palazzo.features.notes.remember import RememberRequest, remember
+from palazzo.features.notes.contract import ForgetRequest, RememberRequest
+from palazzo.features.notes.forget import forget
+from palazzo.features.notes.remember import remember
 from palazzo.model import Micros, Place
 from palazzo.store.drawer_listing import Listing
 from palazzo.sync import markdown_pages, page_tree

@@ -11,18 +11,24 @@ import zstandard
 from tests.sync.machines import Machine, exchange
 from tests.sync.test_syncing import WORDS, folder, told_there, two
 
-from palazzo.features.erase.erase import EraseRequest, erase
-from palazzo.features.facts.kg_add import KgAddRequest, kg_add
-from palazzo.features.facts.kg_dismiss import KgDismissRequest, kg_dismiss
-from palazzo.features.facts.kg_suggest import KgSuggestRequest, kg_suggest
-from palazzo.features.notes.forget import ForgetRequest, forget
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.notes.tag import TagRequest, tag
-from palazzo.features.notes.undo import UndoRequest, undo
-from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
-from palazzo.features.sync.sync_private import SyncPrivateRequest, sync_private
-from palazzo.features.tasks.todo_add import TodoAddRequest, todo_add
-from palazzo.features.tasks.todo_done import TodoDoneRequest, todo_done
+from palazzo.features.erase.contract import EraseRequest
+from palazzo.features.erase.erase import erase
+from palazzo.features.facts.contract import KgAddRequest, KgDismissRequest, KgSuggestRequest
+from palazzo.features.facts.kg_add import kg_add
+from palazzo.features.facts.kg_dismiss import kg_dismiss
+from palazzo.features.facts.kg_suggest import kg_suggest
+from palazzo.features.notes.contract import ForgetRequest, RememberRequest, TagRequest, UndoRequest
+from palazzo.features.notes.forget import forget
+from palazzo.features.notes.remember import remember
+from palazzo.features.notes.tag import tag
+from palazzo.features.notes.undo import undo
+from palazzo.features.places.contract import WingRenameRequest
+from palazzo.features.places.wing_rename import wing_rename
+from palazzo.features.sync.contract import SyncPrivateRequest
+from palazzo.features.sync.sync_private import sync_private
+from palazzo.features.tasks.contract import TodoAddRequest, TodoDoneRequest
+from palazzo.features.tasks.todo_add import todo_add
+from palazzo.features.tasks.todo_done import todo_done
 from palazzo.model import Micros
 
 __all__ = ["folder"]

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.reliability.sizes import FACTOR
 from tests.sync.mempalace_peer import MemPalace, Tools, mempalace
 
 from palazzo.importers.store_import import Migration, MigrationOptions, migrate
@@ -20,13 +21,17 @@ from palazzo.model import Micros
 from palazzo.palace import Palace, system_clock
 
 pytestmark = pytest.mark.slow
-DRAWERS = 5_000
+SHARE = min(1.0, 5 * FACTOR)
+"""A quarter at CI size, and all from PALAZZO_RELIABILITY=0.2 on: MemPalace embeds each drawer."""
+DRAWERS = round(5_000 * SHARE)
 """At least: rows of its collection."""
-FILES, NOTES, DIARY, FACTS = 260, 400, 40, 120
+FILES, NOTES, DIARY, FACTS = round(260 * SHARE), round(400 * SHARE), 40, 120
+NAMES_OF_SECRETS = {"pass", "password", "passphrase", "secret", "secrets", "token", "tokens", "key", "keys", "login"}
+"""Left out: the word behind such a one at the beginning of a line may be redacted."""
 WORDS = [
     word
     for word in (Path(__file__).parents[2] / "docs" / "architecture.md").read_text("utf-8").split()
-    if word.isalnum()
+    if word.isalnum() and word.lower() not in NAMES_OF_SECRETS
 ]
 
 
@@ -118,7 +123,7 @@ def told_by(tools: Tools) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("local_time")
-def test_a_palace_of_five_thousand_drawers_comes_over_whole(tmp_path: Path, palace: Palace) -> None:
+def test_a_palace_of_thousands_of_drawers_comes_over_whole(tmp_path: Path, palace: Palace) -> None:
     chance = random.Random(11)
     with mempalace(tmp_path / "home") as peer:
         files = write_project(tmp_path / "shop", chance)

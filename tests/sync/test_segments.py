@@ -184,12 +184,11 @@ def test_a_segment_of_another_place_or_palace_is_refused() -> None:
         segments.read(one.content, one.name, DEVICE, "d" * 32)
 
 
-def test_what_unpacks_to_more_than_any_segment_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "LARGEST", 5_000_000)
+def test_what_unpacks_to_more_than_any_segment_is_refused_unread() -> None:
     bomb = packed(header(), b"\0" * 50_000_000)
     assert len(bomb.content) < 10_000
     with pytest.raises(SegmentUnreadable, match="larger than any"):
-        segments.read(bomb.content, bomb.name, DEVICE, PALACE)
+        segments.read(bomb.content, bomb.name, DEVICE, PALACE, largest=5_000_000)
 
 
 def test_a_frame_that_lies_about_its_size_or_its_window_is_refused() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from tests.sync.machines import Machine, exchange
 
+from palazzo.features.sync.contract import SyncPullRequest
 from palazzo.features.sync.remote_access import connect_remote, select_remotes
-from palazzo.features.sync.sync_pull import SyncPullRequest, sync_pull
+from palazzo.features.sync.sync_pull import sync_pull
 from palazzo.operations.context import Progress
 from palazzo.sync import push as pushing
 from palazzo.sync.remotes import Ready, Remote, RemoteState

@@ -14,17 +14,22 @@ import pytest
 from tests.sync.machines import Machine, exchange
 
 from palazzo.errors import DeviceCopied, NotFound, PalazzoError, RemoteRewritten, RemoteUnusable, UsageError, WrongKey
-from palazzo.features.erase.erase import EraseRequest, erase
-from palazzo.features.facts.kg_add import KgAddRequest, kg_add
-from palazzo.features.facts.kg_conflicts import KgConflictsRequest, kg_conflicts
-from palazzo.features.facts.kg_dismiss import KgDismissRequest, kg_dismiss
-from palazzo.features.facts.kg_predicate import KgPredicateRequest, kg_predicate
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.places.room_move import RoomMoveRequest, room_move
-from palazzo.features.places.wing_merge import WingMergeRequest, wing_merge
-from palazzo.features.sync import remote_access
-from palazzo.features.sync.sync_private import SyncPrivateRequest, sync_private
-from palazzo.features.sync.sync_remove import SyncRemoveRequest, sync_remove
+from palazzo.features.erase.contract import EraseRequest
+from palazzo.features.erase.erase import erase
+from palazzo.features.facts.contract import KgAddRequest, KgConflictsRequest, KgDismissRequest, KgPredicateRequest
+from palazzo.features.facts.kg_add import kg_add
+from palazzo.features.facts.kg_conflicts import kg_conflicts
+from palazzo.features.facts.kg_dismiss import kg_dismiss
+from palazzo.features.facts.kg_predicate import kg_predicate
+from palazzo.features.notes.contract import RememberRequest
+from palazzo.features.notes.remember import remember
+from palazzo.features.places.contract import RoomMoveRequest, WingMergeRequest
+from palazzo.features.places.room_move import room_move
+from palazzo.features.places.wing_merge import wing_merge
+from palazzo.features.sync import remote_access, sync_pull, sync_push
+from palazzo.features.sync.contract import SyncPrivateRequest, SyncRemoveRequest
+from palazzo.features.sync.sync_private import sync_private
+from palazzo.features.sync.sync_remove import sync_remove
 from palazzo.model import Micros
 from palazzo.operations.context import Context
 from palazzo.sync import segments
@@ -313,7 +318,8 @@ def test_a_remote_is_as_it_stands_when_its_turn_comes(
             sync_remove(other, SyncRemoveRequest("default"))
         return one_at_a_time(context)
 
-    monkeypatch.setattr(remote_access, "one_at_a_time", behind_one_that_removes_it)
+    for module in (sync_push, sync_pull):
+        monkeypatch.setattr(module, "one_at_a_time", behind_one_that_removes_it)
     with pytest.raises(NotFound, match="has no remote"):
         call(one)
     assert not list(folder.rglob("*.seg"))

@@ -73,14 +73,23 @@ def test_a_table_is_written_as_it_is_read() -> None:
 )
 def test_a_value_is_changed_and_what_stands_around_it_stays(args: str) -> None:
     text = f'[a]\nx = 1\n[b]\ncommand = "old"\nargs = {args}\n\n[c]\nargs = []\n'
-    table = list(toml_edit.tables(text))[1]
     wanted = tomllib.loads(text)
     wanted["b"]["args"] = ["mcp", "--palace", "é"]
-    after = toml_edit.with_value(text, table, "args", ["mcp", "--palace", "é"])
+    after = toml_edit.with_value(text, ("b", "args"), ["mcp", "--palace", "é"])
     assert tomllib.loads(after) == wanted
+    assert after.startswith('[a]\nx = 1\n[b]\ncommand = "old"\nargs = ["mcp", "--palace", "é"]')
     assert after.endswith("\n\n[c]\nargs = []\n")
+    assert after.count("#") == args.partition("]")[2].count("#")  # a comment within the old value goes with it
 
 
-def test_a_value_that_is_written_otherwise_is_not_guessed_at() -> None:
-    with pytest.raises(ValueError, match="not known"):
-        toml_edit.with_value("[b]\n'args' = []\n", toml_edit.Table(("b",), 0, 16), "args", [])
+def test_a_key_is_added_before_the_comment_on_the_next_table() -> None:
+    text = "a = 1\r\n\r\n# about b\r\n[b]\r\nx = nan\r\n\r\n# about c\r\n[c]"
+    more = toml_edit.with_value(toml_edit.with_value(text, ("b", "y"), [2]), ("z",), True)
+    assert more == text.replace("a = 1", "a = 1\r\nz = true").replace("nan", "nan\r\ny = [2]")
+    assert toml_edit.without_key(more, "z") == text.replace("nan", "nan\r\ny = [2]")
+
+
+@pytest.mark.parametrize("text", ["b = 1\n", "[[b]]\nargs = []\n", "b = "])
+def test_a_value_that_has_no_place_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"cannot be written|Invalid"):
+        toml_edit.with_value(text, ("b", "args"), [])

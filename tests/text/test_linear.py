@@ -14,6 +14,7 @@ import pytest
 from tests.linear_time import assert_linear
 
 from palazzo.text.document_formats import document_kind
+from palazzo.text.inert import inert
 from palazzo.text.sections import DocumentKind, cut_document
 from palazzo.text.similarity import signature
 from palazzo.text.text_pieces import error_lines, split_span
@@ -51,6 +52,7 @@ UNITS = {
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     **{f"cut {kind}": partial(cut_document, kind=kind) for kind in get_args(DocumentKind)},
     "document_kind": partial(document_kind, "a.txt"),
+    "inert": inert,
     "split_span": lambda text: split_span(text, 0, len(text), 1000),
     "error_lines": error_lines,
     "index_form": index_form,

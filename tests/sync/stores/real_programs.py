@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from tests.fetching import fetching
 
 MNEMOGRAPH = "mnemograph==0.5.1"
 _OF_MNEMOGRAPH = ("pydantic==2.12.5", "python-ulid==3.1.0", "python-dateutil==2.9.0.post0", "click==8.3.1")
@@ -127,6 +128,7 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     pytest.fail(f"claude-mem's worker does not answer (it ended with {process.poll()}).")
 
 
+@fetching
 def _worker() -> tuple[Path, Path]:
     """Bun, and the worker's script, in which nearly all that it depends on is packed."""
     npm = shutil.which("npm")
@@ -150,6 +152,7 @@ def _worker() -> tuple[Path, Path]:
     return bun, worker
 
 
+@fetching
 def _python() -> str:
     place = CACHE / MNEMOGRAPH.replace("==", "-")
     python = place / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -165,6 +168,7 @@ def _python() -> str:
     return str(python)
 
 
+@fetching
 def _server() -> tuple[str, Path]:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:

@@ -271,3 +271,13 @@ def test_whatever_bytes_a_store_has_it_is_read_or_refused(
         reader.recognises(path)
     with suppress(SourceUnreadable):
         read(name, path)
+
+
+def test_a_link_to_a_name_that_no_file_can_have_is_text(tmp_path: Path) -> None:
+    memory = tmp_path / ".claude" / "projects" / "-home-kim" / "memory"
+    memory.mkdir(parents=True)
+    line = f"- [x]({'f' * 400}.md) hook"
+    (memory / "MEMORY.md").write_text(f"{line}\n", encoding="utf-8")
+    (note,) = read("claude-memory", tmp_path / ".claude")
+    assert isinstance(note, Note)
+    assert line in note.text

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
 from palazzo.importers.store_import import Migration, MigrationOptions, migrate
 from palazzo.importers.store_readers import detect_reader
 from palazzo.model import Micros

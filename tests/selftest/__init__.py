@@ -1,0 +1,1 @@
+"""`palazzo selftest`: what it finds, and that it finds something when something is wrong."""
