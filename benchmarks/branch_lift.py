@@ -24,7 +24,8 @@ from benchmarks.measuring import Row, table
 
 from palazzo.bench.measures import mean, measure
 from palazzo.features.branches.branch_labels import Checkout
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
 
 
 class OnBranch(Surroundings):
@@ -81,7 +82,7 @@ def _rows(context: OnBranch, questions: Sequence[Question]) -> Iterator[Row]:
 
 
 def _asked(context: OnBranch, question: Question, right: frozenset[str]) -> dict[str, float]:
-    hits = search(context, SearchRequest(question.text, limit=DEPTH, budget=PLENTY)).hits
+    hits = search(context, SearchRequest(question.text, limit=DEPTH, budget=PLENTY, drawers=True)).hits
     shown = frozenset(hit.id for hit in hits if any(gold.words in hit.text for gold in question.golds))
     return measure([hit.id for hit in hits], right | shown)
 

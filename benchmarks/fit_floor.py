@@ -27,13 +27,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.coding.distractors import remembering
 from benchmarks.coding.filing import file_corpus, right_drawers
+from benchmarks.coding.questions import read_dev_questions
 from benchmarks.coding.questions import read_questions as read_coding_questions
 from benchmarks.coding_suite import Surroundings
 from benchmarks.docs_search import NOWHERE, QUESTIONS, DocsQuestion, file_pages, read_questions, write_corpus
 from benchmarks.fit_score import _logistic
 from benchmarks.measuring import Row, report
 
-from palazzo.features.search.search import SearchRequest, SearchResult, search
+from palazzo.features.search.contract import SearchRequest, SearchResult
+from palazzo.features.search.search import search
 from palazzo.index import score
 from palazzo.index.embedder import Embedder
 from palazzo.operations.context import Context
@@ -137,12 +139,13 @@ def judge_coding(distractors: int, half: str, embedder: Embedder) -> Iterator[Ju
         tempfile.TemporaryDirectory(prefix="palazzo-floor-") as scratch,
         Surroundings(file_corpus(Path(scratch), distractors, embedder), embedder) as context,
     ):
-        questions = [one for one in read_coding_questions() if one.split == half]
+        held_out = [one for one in read_coding_questions() if one.split == half]
+        questions = read_dev_questions() if half == "dev" else held_out
         with context.reading().database.snapshot() as connection:
             right = right_drawers(connection, questions)
         for one in questions:
             with evidence() as seen:
-                result: SearchResult = search(context, SearchRequest(one.text, without=NO_FLOOR))
+                result: SearchResult = search(context, SearchRequest(one.text, drawers=True, without=NO_FLOOR))
             kind = "coding" if one.golds else "coding, unanswerable"
             good = any(hit.id in right[one.id] for hit in result.hits)
             yield _judged(f"{kind}, {distractors:,} distractors", seen, good)

@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.coding.distractors import remembering
 from benchmarks.coding.filing import file_corpus, right_drawers
-from benchmarks.coding.questions import read_questions
+from benchmarks.coding.questions import read_dev_questions
 from benchmarks.coding_suite import Surroundings, palace_wing
 from benchmarks.measuring import CACHE, Row, report
 
@@ -48,8 +48,9 @@ from palazzo.bench.cases import Case, Question
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.measures import margin, mean, measure
 from palazzo.bench.retrieval import Answer, Ask, QuestionResult, SearchHit
+from palazzo.features.search.contract import SearchRequest
 from palazzo.features.search.scratch_search import _Scratch
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.search import search
 from palazzo.index import ranking, reranking
 from palazzo.index.embedder import Embedder
 from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
@@ -58,7 +59,7 @@ NAMES = ranking.Signals._fields
 STEPS, RATE, L2, SHARPNESS = 250, 0.05, 1e-3, 4.0
 PULL = 0.2
 """How strongly the weights of work are drawn towards `TALK`: the most that costs nothing (0.05 to 0.2 are alike, 0.5 is
-worse), since the dev half has 76 questions."""
+worse), since there are 183 questions."""
 LEAST = {"words": 0.1, "vector": 0.0}
 """Bounds of weights: beside tokens both would be fitted below zero, so that a drawer would count less because it has a
 word or a near vector."""
@@ -185,7 +186,7 @@ class Task:
 
 def record_tasks(distractors: int, without: tuple[str, ...]) -> list[Task]:
     """Ask the dev half of the coding suite and keep what was looked at."""
-    questions = [one for one in read_questions() if one.split == "dev" and one.golds]
+    questions = [one for one in read_dev_questions() if one.golds]
     tasks = []
     with tempfile.TemporaryDirectory(prefix="palazzo-ranking-") as scratch:
         embedder = remembering()

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.coding.distractors import remembering
 from benchmarks.coding.filing import file_corpus, right_drawers
-from benchmarks.coding.questions import Question, read_prompts, read_questions, split
+from benchmarks.coding.questions import Question, read_dev_questions, read_prompts, read_questions, split
 from benchmarks.coding_suite import PLENTY, Surroundings
 from benchmarks.measuring import CACHE, Row, report
 
@@ -38,8 +38,9 @@ from palazzo.bench.cases import Case
 from palazzo.bench.cases import Question as Asking
 from palazzo.bench.haystack import Haystack
 from palazzo.bench.retrieval import Answer, Ask, QuestionResult, SearchHit
+from palazzo.features.search.contract import SearchRequest
 from palazzo.features.search.scratch_search import _Scratch
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.search.search import search
 from palazzo.index import score
 from palazzo.index.embedder import Embedder
 from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report("Floors, on LoCoMo", floors(talked, [], chances), given.json)
         return 0
     half = "held-out" if given.held_out else "dev"
-    questions = [one for one in read_questions() if one.split == half]
+    questions = [one for one in read_questions() if one.split == half] if given.held_out else read_dev_questions()
     prompts = [prompt for prompt in read_prompts() if split(prompt) == half]
     ways = (((), OF_VECTORS, score.WORK_BY_TOKENS), (("vectors",), OF_KEYWORDS, score.BY_KEYWORD))
     for stages, names, used in ways:
@@ -251,7 +252,7 @@ def _told(context: Context, question: str, without: tuple[str, ...]) -> list[tup
 
     score.relevance = recording
     try:
-        found = search(context, SearchRequest(question, limit=BEST, budget=PLENTY, without=without))
+        found = search(context, SearchRequest(question, limit=BEST, budget=PLENTY, drawers=True, without=without))
     finally:
         score.relevance = own
     return [(told[int(hit.score) - 1], hit.id) for hit in found.hits]

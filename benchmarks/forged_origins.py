@@ -17,10 +17,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.sync.machines import Machine
 
-from palazzo.features.backup.backup import BackupRequest, backup
-from palazzo.features.notes.undo import UndoRequest, undo
-from palazzo.features.portability.importer import ImportRequest, import_
-from palazzo.features.search.search import SearchRequest, search
+from palazzo.features.backup.backup import backup
+from palazzo.features.backup.contract import BackupRequest
+from palazzo.features.notes.contract import UndoRequest
+from palazzo.features.notes.undo import undo
+from palazzo.features.portability.contract import ImportRequest
+from palazzo.features.portability.importer import import_
+from palazzo.features.search.contract import SearchRequest
+from palazzo.features.search.search import search
 from palazzo.model import Micros
 from palazzo.sync import device_pairing, segments
 from palazzo.sync.segments import Head, SegmentName, Series

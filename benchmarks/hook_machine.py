@@ -22,8 +22,10 @@ from benchmarks.synthetic import SyntheticVectors
 
 from palazzo import locks
 from palazzo.client import rpc
-from palazzo.features.hooks.hook import HookRequest, hook
-from palazzo.features.places.wing_rename import WingRenameRequest, wing_rename
+from palazzo.features.hooks.contract import HookRequest
+from palazzo.features.hooks.hook import hook
+from palazzo.features.places.contract import WingRenameRequest
+from palazzo.features.places.wing_rename import wing_rename
 from palazzo.features.service.background_process import lock_file
 from palazzo.features.service.service_state import log_file
 from palazzo.index.minilm import MiniLM

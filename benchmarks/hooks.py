@@ -37,7 +37,7 @@ from benchmarks.make_palace import palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, report
 from benchmarks.peer_hooks import PeerHooks, peer_hooks
 
-from palazzo.hosts.host_adapters import ADAPTERS
+from palazzo.hosts.host_registry import adapters
 
 NOTHING = (b"{}\n", b"")
 _LOGGED = re.compile(r" hook (\d+) ms")
@@ -121,7 +121,7 @@ def _in_turns(kinds: Sequence[Kind], rounds: int, machine: Machine | None = None
     order = random.Random(1)
     for _ in range(rounds + 1):
         for kind in order.sample(kinds, len(kinds)):
-            kind.run(machine.logged if machine is not None and kind.host in ADAPTERS else list)
+            kind.run(machine.logged if machine is not None and kind.host in adapters() else list)
 
 
 # --- what is called ----------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _warm(machine: Machine, large: Path) -> Iterator[Kind]:
 def _of_other_hosts(machine: Machine) -> Iterator[Kind]:
     """What the others have in common."""
     fresh = _Fresh()
-    for name, adapter in ADAPTERS.items():
+    for name, adapter in adapters().items():
         if name == "claude-code":
             continue
         for event in KNOWN_OF_ALL:
@@ -267,12 +267,12 @@ def _row(kind: Kind, bare: float, cold_goal: int | None) -> Row:
     taken, inside = kind.taken[1:], median(kind.inside[1:])
     p50, p95, p99 = median(taken), percentile(taken, 0.95), percentile(taken, 0.99)
     goal = None
-    if kind.host in ADAPTERS:
+    if kind.host in adapters():
         goal = cold_goal * bare if cold_goal is not None else 2 * bare + (inside if kind.does_much else 0.0)
     return {
         "hook": kind.name if kind.host == "bare" else f"{kind.host}: {kind.name}",
         "calls": len(taken),
-        "told": kind.told if kind.host in ADAPTERS else None,
+        "told": kind.told if kind.host in adapters() else None,
         "p50 ms": round(p50, 1),
         "p95 ms": round(p95, 1),
         "p99 ms": round(p99, 1),

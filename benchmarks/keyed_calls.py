@@ -54,8 +54,10 @@ def holds() -> Iterator[list[Hold]]:
     found: list[Hold] = []
     open_file = palace_opening.open_file
 
-    def traced(path: Path, mode: palace_opening.Mode, compares_checksums: bool, cache_mb: int) -> apsw.Connection:
-        connection = open_file(path, mode, compares_checksums, cache_mb)
+    def traced(
+        path: Path, mode: palace_opening.Mode, compares_checksums: bool, cache_mb: int, creates: bool = True
+    ) -> apsw.Connection:
+        connection = open_file(path, mode, compares_checksums, cache_mb, creates)
         began = committing = 0.0
 
         def happens(event: Mapping[str, Any]) -> None:

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.index.embedder import well_formed
-from palazzo.index.minilm import DIMENSION, open_session, open_tokenizer
+from palazzo.index.minilm import DATA, DIMENSION, MAX_TOKENS, TOKENIZER
+from palazzo.index.onnx_embedder import open_session, open_tokenizer
 
 MODEL = "all-MiniLM-L6-v2"
 TOKENS_PER_RUN = 4096  # padding included; the prototype's value, not tuned
@@ -33,7 +34,7 @@ class BatchingModel:
 
     def __init__(self, graph: Path, threads: int) -> None:
         self._session = open_session(graph, threads)
-        self._tokenizer = open_tokenizer()
+        self._tokenizer = open_tokenizer(DATA / TOKENIZER, MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
         """Return vectors (len(texts), 384) and how many tokens were read."""

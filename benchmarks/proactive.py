@@ -29,8 +29,10 @@ from benchmarks.coding.sessions import read_sessions, session_id, write_session
 from benchmarks.coding_suite import PROJECTS, Surroundings, palace_wing
 from benchmarks.measuring import Row, report
 
-from palazzo.features.facts.kg_add import KgAddRequest, kg_add
-from palazzo.features.hooks.hook import HookRequest, hook
+from palazzo.features.facts.contract import KgAddRequest
+from palazzo.features.facts.kg_add import kg_add
+from palazzo.features.hooks.contract import HookRequest
+from palazzo.features.hooks.hook import hook
 from palazzo.sources.mining_report import MineRequest
 from palazzo.sources.mining_run import mine
 from palazzo.store import hook_sessions, ledger

@@ -8,7 +8,8 @@ question is embedded by the bundled model; its time is in the figures and stands
 vector is then replaced by a synthetic one, since the palace's are.) In the same run: a bare FTS5 query for the
 same words, an exact float32 scan in NumPy, and the pipeline without pruning, with the share of its ten best
 that pruning kept; and the pipeline with the best candidates compared token by token, for a question whose
-passages were not compared before, and for the same one asked again. `--background` times the same while another
+passages were not compared before, and for the same one asked again. Processor times are of the whole process, and say
+more than wall times on a machine that others use. `--background` times the same while another
 process embeds and commits in the palace.
 """
 
@@ -148,14 +149,18 @@ def _timed(scope: str, ways: dict[str, Work], asked: Sequence[Query], embedder: 
     """Ask every question in every way, in turns; the first questions warm up and do not count."""
     taken: dict[str, list[float]] = {name: [] for name in ways}
     embedding: dict[str, list[float]] = {name: [] for name in ways}
+    processor: dict[str, list[float]] = {name: [] for name in ways}
     for query in (*asked[:WARM_UP], *asked):
         for name, way in ways.items():
             embedder.taken.clear()
+            began = time.process_time()
             taken[name].append(milliseconds(lambda way=way, query=query: way(query)))  # type: ignore[misc]
+            processor[name].append(1000 * (time.process_time() - began))
             embedding[name].append(sum(embedder.taken))
     rows: list[Row] = []
     for name, all_taken in taken.items():
         row: Row = {"scope": scope, "what": name, **spread(all_taken[WARM_UP:])}
+        row |= spread(processor[name][WARM_UP:], "processor ms")
         if any(embedding[name]):
             row["of it embedding, p50"] = round(median(embedding[name][WARM_UP:]), 2)
         rows.append(row)

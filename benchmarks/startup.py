@@ -24,7 +24,7 @@ from benchmarks.measuring import CACHE, Row, median, milliseconds, percentile, r
 from palazzo.onnx_runtime import disable_telemetry
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-IMPORTED = ("apsw", "numpy", "onnxruntime", "tokenizers", "typer", "palazzo.palace", "palazzo.faces.cli.app")
+IMPORTED = ("apsw", "numpy", "onnxruntime", "tokenizers", "palazzo.palace", "palazzo.faces.cli.app")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,10 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from palazzo.features.notes.remember import RememberRequest, remember
-from palazzo.features.sync.sync_init import SyncInitRequest, sync_init
-from palazzo.features.sync.sync_pull import SyncPullRequest, sync_pull
-from palazzo.features.sync.sync_push import SyncPushRequest, sync_push
+from palazzo.features.notes.contract import RememberRequest
+from palazzo.features.notes.remember import remember
+from palazzo.features.sync.contract import SyncInitRequest, SyncPullRequest, SyncPushRequest
+from palazzo.features.sync.sync_init import sync_init
+from palazzo.features.sync.sync_pull import sync_pull
+from palazzo.features.sync.sync_push import sync_push
 from palazzo.operations.context import Context
 from palazzo.sync import record_lines, record_reader
 

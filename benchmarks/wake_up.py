@@ -26,7 +26,8 @@ from benchmarks.measuring import CACHE, Row, median, milliseconds, report
 from palazzo.archive import diary_entries, notes, task_notes
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.notes import Note
-from palazzo.features.wakeup.wake_up import WakeUpRequest, wake_up
+from palazzo.features.wakeup.contract import WakeUpRequest
+from palazzo.features.wakeup.wake_up import wake_up
 from palazzo.knowledge import assertions
 from palazzo.knowledge.assertions import Statement, Triple
 from palazzo.knowledge.fact_change import Change

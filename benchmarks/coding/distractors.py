@@ -23,7 +23,7 @@ from benchmarks import corpus
 from palazzo.bench.embedding_cache import CachingEmbedder
 from palazzo.derived.cutter import Cutter
 from palazzo.index.embedder import Embedder
-from palazzo.index.minilm import MiniLM
+from palazzo.index.embedder_choice import EmbedderKind, EmbedderSpec, open_embedder
 from palazzo.palace import Palace
 from palazzo.sources.mining_report import MineRequest
 from palazzo.sources.mining_run import mine
@@ -43,9 +43,9 @@ class Kept(CachingEmbedder):
         """Nothing: it lasts as long as the process."""
 
 
-def remembering(directory: Path = CACHE) -> Kept:
-    """Return the bundled model, with the vectors that earlier runs made."""
-    return Kept(MiniLM(2), directory / "coding-vectors")
+def remembering(directory: Path = CACHE, kind: EmbedderKind = "bundled") -> Kept:
+    """Return a model, with the vectors that earlier runs made."""
+    return Kept(open_embedder(EmbedderSpec(kind, threads=2)), directory / "coding-vectors")
 
 
 def distractors(count: int, embedder: Embedder, directory: Path = CACHE, on_progress: OnProgress | None = None) -> Path:

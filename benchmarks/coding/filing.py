@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from benchmarks.coding.distractors import DAY, OnProgress, distractors
 from benchmarks.coding.questions import Gold, Question
-from benchmarks.coding.sessions import CORPUS, session_id, write_sessions
+from benchmarks.coding.sessions import CORPUS, DIGESTS, session_id, write_sessions
 
 from palazzo.index.embedder import Embedder
 from palazzo.index.passage_embedding import current_embedder
@@ -28,8 +28,17 @@ from palazzo.store.plain_index import PlainIndex
 DEPTH = 50
 
 
-def file_corpus(scratch: Path, count: int, embedder: Embedder, on_progress: OnProgress | None = None) -> Path:
-    """Return a palace in `scratch` with the corpus among `count` distractors (none: the corpus alone), with vectors."""
+def file_corpus(
+    scratch: Path,
+    count: int,
+    embedder: Embedder,
+    on_progress: OnProgress | None = None,
+    rewrite: Callable[[Path], None] | None = None,
+) -> Path:
+    """Return a palace in `scratch` with the corpus among `count` distractors (none: the corpus alone), with vectors.
+
+    `rewrite` may change the transcript of each hand-written session first.
+    """
     palace_file = scratch / "palace.db"
     if count:
         shutil.copy(distractors(count, embedder, on_progress=on_progress), palace_file)
@@ -37,7 +46,10 @@ def file_corpus(scratch: Path, count: int, embedder: Embedder, on_progress: OnPr
     shutil.copytree(CORPUS / "captured", scratch / "captured")
     for path in (scratch / "palazzo").rglob("*"):
         os.utime(path, (DAY, DAY))
-    write_sessions(scratch / "projects")
+    for corpus in (CORPUS, DIGESTS):
+        for transcript in write_sessions(scratch / "projects", corpus).values():
+            if rewrite is not None:
+                rewrite(transcript)
     with Palace.open(palace_file, embedder=lambda: embedder) as palace:
         for part in ("projects", "captured", "palazzo"):
             mine(palace.database, palace.clock, MineRequest((scratch / part,)))

@@ -18,6 +18,9 @@ import yaml
 from palazzo.text.stopwords import STOP_WORDS
 
 QUESTIONS = Path(__file__).with_name("questions.yaml")
+SECOND = Path(__file__).with_name("questions-second.yaml")
+UNSEEN = Path(__file__).with_name("questions-unseen.yaml")
+"""The third of the second set that no fitting program reads: a file of its own, so that reading it takes intent."""
 PROMPTS = Path(__file__).with_name("prompts.txt")
 TYPES = (
     "decision",
@@ -54,11 +57,15 @@ class Question:
     text: str
     golds: tuple[Gold, ...]
     overlap: Overlap | None
+    file: str = QUESTIONS.name
+    """The file of labels that it stands in."""
 
     @property
     def split(self) -> str:
-        """The half it belongs to: `dev` may be tuned on, `held-out` never."""
-        return split(self.id)
+        """The part it belongs to: `dev` and `second` may be tuned on, `held-out` and `unseen` never."""
+        if self.file == QUESTIONS.name:
+            return split(self.id)
+        return part_of_second(self.golds[0].source if self.golds else self.text)
 
 
 def split(name: str) -> str:
@@ -66,9 +73,22 @@ def split(name: str) -> str:
     return "held-out" if hashlib.sha256(name.encode()).digest()[0] % 2 else "dev"
 
 
+def part_of_second(name: str) -> str:
+    """Return the part of the second set by the name of a session, or by the text of a question without an answer.
+
+    All questions about one session are in one part, so that nothing of an unseen session was tuned on.
+    """
+    return "unseen" if hashlib.sha256(name.encode()).digest()[0] % 3 == 0 else "second"
+
+
 def read_questions(path: Path = QUESTIONS) -> list[Question]:
     """Read the questions. Raises `ValueError` where one has no known type, or its golds do not fit the type."""
-    return [_question(row) for row in yaml.safe_load(path.read_text("utf-8"))]
+    return [_question(row, path.name) for row in yaml.safe_load(path.read_text("utf-8"))]
+
+
+def read_dev_questions() -> list[Question]:
+    """Read the questions that may be tuned on: the dev half of the first set, and two thirds of the second."""
+    return [one for one in read_questions() if one.split == "dev"] + read_questions(SECOND)
 
 
 def read_prompts(path: Path = PROMPTS) -> list[str]:
@@ -76,12 +96,12 @@ def read_prompts(path: Path = PROMPTS) -> list[str]:
     return [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("#")]
 
 
-def _question(row: Mapping[str, Any]) -> Question:
+def _question(row: Mapping[str, Any], file: str) -> Question:
     sources = {row["in"]: row["gold"], **row.get("also", {})} if "gold" in row else {}
     golds = tuple(Gold(source, words) for source, quoted in sources.items() for words in quoted)
     if row["type"] not in TYPES or bool(golds) == (row["type"] == "unanswerable"):
         raise ValueError(f"Question {row['id']}: type '{row['type']}' with {len(golds)} golds")
-    return Question(row["id"], row["type"], row["q"], golds, row.get("overlap"))
+    return Question(row["id"], row["type"], row["q"], golds, row.get("overlap"), file)
 
 
 def overlap(question: Question, stems: Stems) -> Overlap:

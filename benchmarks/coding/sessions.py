@@ -19,6 +19,8 @@ from benchmarks.coding.tools import use
 
 Row = dict[str, Any]
 CORPUS = Path(__file__).parent / "corpus"
+DIGESTS = Path(__file__).parents[1] / "digests"
+"""More hand-written sessions, of six other projects: the second set of questions is about them."""
 _IDS = uuid.UUID("6f1d6b52-7f2a-4f0e-9a57-3d0b2c1a9e44")
 _BETWEEN = timedelta(seconds=47)
 

