@@ -40,7 +40,7 @@ def main() -> int:
     except ImportError:
         print("Atheris is not installed; install it with 'pip install atheris'.", file=sys.stderr)
         return 2
-    with atheris.instrument_imports(include=["palazzo.sources.formats"]):
+    with atheris.instrument_imports(include=["palazzo.sources.formats", "palazzo.hosts"]):
         registry = importlib.import_module("palazzo.sources.formats.transcript_formats")
     damage = importlib.import_module("tests.fidelity.damage")
     scratch = Path(tempfile.mkdtemp(prefix="palazzo-fuzz-"))

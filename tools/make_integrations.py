@@ -17,9 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from palazzo import __version__
-from palazzo.features.hosts import hook_wiring
-from palazzo.features.hosts.hook_wiring import CLAUDE_CODE, CODEX, HostHooks
-from palazzo.features.hosts.instructions import InstructionsRequest, Name, instructions
+from palazzo.features.hosts.contract import InstructionsName, InstructionsRequest
+from palazzo.features.hosts.instructions import instructions
+from palazzo.features.hosts.skill_packages import FILE, SKILLS, render, skill_text
+from palazzo.hosts import hook_wiring
+from palazzo.hosts.claude_code.wiring import WIRING as CLAUDE_CODE
+from palazzo.hosts.codex.wiring import WIRING as CODEX
+from palazzo.hosts.hook_wiring import HostHooks
 from palazzo.operations.context import Context
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +36,7 @@ class Command:
     """A command that a person types as `/palazzo:NAME`, and the instructions that the agent then reads."""
 
     name: str
-    instructions: Name
+    instructions: InstructionsName
     about: str
     asks_for: str = ""
     """The text that the person may add after the command."""
@@ -68,8 +72,25 @@ COMMANDS = (
         "write or read",
         "at the end of a piece of work, and before continuing one",
     ),
+    Command(
+        "handoff",
+        "handoff",
+        "Hand unfinished work to another agent, or take it over",
+        "agent",
+        "when the person changes the agent, or a session ends before its task",
+    ),
+    Command("review", "review", "Prepare the review of quarantined notes"),
 )
-PI_INSTRUCTIONS: tuple[Name, ...] = ("help", "init", "search", "mine", "status", "doctor", "diary", "save_session")
+PI_INSTRUCTIONS: tuple[InstructionsName, ...] = (
+    "help",
+    "init",
+    "search",
+    "mine",
+    "status",
+    "doctor",
+    "diary",
+    "save_session",
+)
 """The instructions that pi's extension includes, for use if `palazzo instructions` cannot be run."""
 _MISSING = (
     "The program 'palazzo' is not on the PATH. Tell the person: pip install palazzo, then start the host again from a "
@@ -96,11 +117,14 @@ def files() -> Iterator[tuple[Path, str]]:
     for wired, manifest in ((CLAUDE_CODE, ".claude-plugin"), (CODEX, ".codex-plugin")):
         home = INTEGRATIONS / wired.host
         yield home / "hooks" / "hooks.json", _document(_hooks(wired))
-        yield home / ".mcp.json", _document({"mcpServers": {hook_wiring.SERVER: hook_wiring.server(wired.host)}})
+        yield home / ".mcp.json", _document({"mcpServers": {hook_wiring.SERVER: hook_wiring.server(wired)}})
         yield home / manifest / "plugin.json", _versioned(home / manifest / "plugin.json")
     for command in COMMANDS:
         yield INTEGRATIONS / "claude-code" / "commands" / f"{command.name}.md", _command(command)
         yield INTEGRATIONS / "codex" / "skills" / command.name / "SKILL.md", _skill(command)
+    for skill in SKILLS:
+        with Context() as context:
+            yield INTEGRATIONS / "skills" / skill.name / FILE, skill_text(context, skill)
     yield INTEGRATIONS / "pi" / "package.json", _versioned(INTEGRATIONS / "pi" / "package.json")
     for name in PI_INSTRUCTIONS:
         yield INTEGRATIONS / "pi" / "instructions" / f"{name}.md", _instructions(name)
@@ -135,10 +159,10 @@ def _skill(command: Command) -> str:
     about = f"{command.about}{f'; {command.when}' if command.when else ''}."
     text = _instructions(command.instructions).rstrip()
     newer = f"`palazzo instructions {command.instructions}` prints the text of the installed version."
-    return f"---\nname: {command.name}\ndescription: {json.dumps(about)}\n---\n\n{text}\n\n{newer}\n"
+    return render(command.name, about, f"{text}\n\n{newer}\n")
 
 
-def _instructions(name: Name) -> str:
+def _instructions(name: InstructionsName) -> str:
     with Context() as context:
         return instructions(context, InstructionsRequest(name)).text
 
