@@ -94,24 +94,35 @@ def apart_from_the_user(palace: Path) -> dict[str, str]:
 
 
 def test() -> int:
-    """Run the everyday tests, two for each core: half of the time they wait for the disk or for another process."""
+    """Run the everyday tests."""
     install()
     return run_everyday_tests(ENVIRONMENT, *sys.argv[2:])
 
 
 def run_everyday_tests(environment: Path, *arguments: str) -> int:
     """Run the tests that are not slow in an environment, on several processes."""
-    workers = str(min(MOST_WORKERS, 2 * (os.cpu_count() or 1)))
-    return run([python(environment), "-m", "pytest", "-m", "not slow", "-n", workers, *arguments])
+    return run([python(environment), "-m", "pytest", "-m", "not slow", *side_by_side(), *arguments])
+
+
+def side_by_side() -> list[str]:
+    """Return the options by which several processes run tests; a process that is done takes over tests of another.
+
+    Two for each core: half of the time a test waits for the disk or for another process.
+    """
+    return ["-n", str(min(MOST_WORKERS, 2 * (os.cpu_count() or 1))), "--dist", "worksteal"]
 
 
 MOST_WORKERS = 8
 """Each takes some 400 MB."""
-ONE_BY_ONE = (
-    *("tests/clients", "tests/end_to_end", "tests/network", "tests/cli/test_mempalace_programs.py"),
-    *("tests/sync/test_real_mempalace.py", "tests/sync/stores/test_real_stores.py"),
+PROGRAMS = (
+    *("tests/clients", "tests/end_to_end", "tests/faces/cli/test_mempalace_programs.py"),
+    *("tests/sync/test_real_mempalace.py", "tests/sync/test_real_mempalace_tools.py"),
+    *("tests/sync/stores/test_real_stores.py", "tests/faces/web/test_browser.py"),
 )
-"""Slow tests that share other programs, which the first of them fetches, or that watch the whole machine."""
+"""Slow tests of agents, clients and browsers. They are large, and their hooks must be answered in time."""
+
+ALONE = ("tests/network",)
+"""Slow tests that watch the whole machine."""
 
 PROPERTIES = (
     *(
@@ -134,18 +145,25 @@ def slow() -> int:
     command = [python(ENVIRONMENT), "-m", "pytest", "-m", "slow", "-rs"]
     if sys.argv[2:]:
         return run([*command, *sys.argv[2:]])
-    side_by_side = run([*command, "-n", "auto", *(f"--ignore={room}" for room in ONE_BY_ONE)])
-    properties = run([*command[:3], "-m", "not slow", "-n", "auto", *PROPERTIES], PALAZZO_EXAMPLES="all")
-    return side_by_side or properties or run([*command, *ONE_BY_ONE])
+    others = (f"--ignore={path}" for path in (*PROGRAMS, *ALONE))
+    suites = run([*command, *side_by_side(), *others])
+    examples = os.environ.get("PALAZZO_EXAMPLES", "1")
+    properties = run([*command[:3], "-m", "not slow", *side_by_side(), *PROPERTIES], PALAZZO_EXAMPLES=examples)
+    programs = run([*command, "-n", "auto", "--dist", "loadscope", *PROGRAMS])
+    network = run([*command, *ALONE])
+    return suites or properties or programs or network
 
 
 DEPENDENT = (
-    *(f"tests/{room}" for room in ("clients", "index", "mcp", "mining", "store")),
-    *("tests/cli/test_help.py", "tests/cli/test_search.py", "tests/cli/test_exit_codes.py"),
-    *("tests/sync/test_sealing.py", "tests/sources/test_converted.py", "tests/operations/test_watching.py"),
+    *("tests/index", "tests/store", "tests/archive/test_packing.py", "tests/mining/test_leaving_out.py"),
+    *(f"tests/faces/mcp/test_{name}.py" for name in ("server", "http", "http_process", "stdio", "profiles_over_stdio")),
+    *("tests/clients/test_sdk_client.py", "tests/clients/test_other_clients.py", "tests/faces/web/test_pages.py"),
+    *("tests/faces/cli/test_help.py", "tests/faces/cli/test_search.py", "tests/faces/cli/test_exit_codes.py"),
+    *("tests/sync/test_sealing.py", "tests/sources/test_converted.py", "tests/features/mining/test_watching.py"),
     *("tests/daemon/test_service.py", "tests/test_palace.py", "tests/test_settings.py"),
 )
-"""Everyday tests that depend on other packages: SQLite, vectors, MCP, command line, conversion, sealing, watching."""
+"""Everyday tests that depend on other packages: SQLite, vectors, compression, ignore rules, MCP, pages, command line,
+conversion, sealing, watching."""
 TEST_TOOLS = ("pytest", "hypothesis")
 """Prefixes of the development dependencies that tests import."""
 
@@ -327,7 +345,7 @@ def install() -> None:
     elif not tool(ENVIRONMENT, "pip").exists():  # `uv sync` makes an environment without pip
         run([python(ENVIRONMENT), "-m", "ensurepip", "--default-pip"])
     command = [python(ENVIRONMENT), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev,documents,sync]"])
+    code = run([*command, "--constraint", str(LOCK), "--editable", f"{ROOT}[dev,documents,sync,team]"])
     if code:
         raise SystemExit(f"The installation failed (pip ended with {code}); its message stands above.")
     stamp.write_text(wanted)

@@ -1,4 +1,4 @@
-// Palazzo in opencode: a plugin in one file, without dependencies.
+// Palazzo in opencode: a plugin in one file, without dependencies. Kilo Code, which is built on opencode, loads it too.
 //
 // It calls `palazzo hook opencode EVENT` for opencode's hooks, and puts the answers where opencode expects them. That
 // program decides what the agent gets and when. The tools come from the MCP server in opencode.json.
@@ -13,10 +13,20 @@ import { existsSync, readdirSync, statSync } from "node:fs"
 import { homedir } from "node:os"
 import { isAbsolute, join } from "node:path"
 
-/** The command that starts `palazzo`; `palazzo install opencode` writes it. */
+type Host = "opencode" | "kilo-code"
+/** The host that loads this file, unless the launcher says another; in a project's copy, `palazzo install` writes it. */
+const HOST: Host = "opencode"
+/** The name of a host's data, and the variable that names its database. */
+const DATA: Readonly<Record<Host, { readonly name: string; readonly variable: string }>> = {
+  opencode: { name: "opencode", variable: "OPENCODE_DB" },
+  "kilo-code": { name: "kilo", variable: "KILO_DB" },
+}
+
+/** The command that starts `palazzo`, and the host for which it does; `palazzo install` writes them. */
 interface Launcher {
   readonly program: string
   readonly options: readonly string[]
+  readonly host: Host
 }
 
 /** Milliseconds for an answer. The program ends by itself within a second, but a busy machine starts it slowly. */
@@ -192,16 +202,16 @@ class Memory {
   }
 }
 
-/** Run `palazzo hook opencode EVENT` with the payload. Rejects with Failure, which says why there is no answer. */
+/** Run `palazzo hook HOST EVENT` with the payload. Rejects with Failure, which says why there is no answer. */
 function runHook(
-  { program, options }: Launcher,
+  { program, options, host }: Launcher,
   event: HookEvent,
   payload: string,
   directory: string,
   milliseconds: number,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const command = ["hook", "opencode", event, ...options]
+    const command = ["hook", host, event, ...options]
     const cwd = existsSync(directory) ? directory : homedir()
     // Detached, because opencode may end milliseconds after a turn, and the turn must be saved nevertheless.
     const child = spawn(program, command, { cwd, detached: true, stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
@@ -398,7 +408,8 @@ function activeInstances(): Map<string, symbol> {
 
 /** Return the hooks of one directory. opencode calls this once for each directory that it works in. */
 export const Palazzo = async ({ client, directory }: PluginInput, launcher?: Partial<Launcher>) => {
-  const memory = new Memory(client, directory, { program: "palazzo", options: [], ...launcher })
+  const started: Launcher = { program: "palazzo", options: [], host: HOST, ...launcher }
+  const memory = new Memory(client, directory, started)
   const sessions = new Sessions(client)
   const server = new Server(client)
   const self = Symbol(directory)
@@ -423,7 +434,7 @@ export const Palazzo = async ({ client, directory }: PluginInput, launcher?: Par
 
   const describe = (session: Session) => ({
     ...identify(session),
-    transcript: history(),
+    transcript: history(started.host),
     prompt: session.prompt,
     last_message: session.lastMessage,
   })
@@ -434,7 +445,7 @@ export const Palazzo = async ({ client, directory }: PluginInput, launcher?: Par
     session.start = ""
     if (!source || (session.isChild && source !== "startup")) return ""
     const event = session.isChild ? "subagent-start" : "session-start"
-    return (await memory.ask(event, { ...identify(session), transcript: history(), source })).inject ?? ""
+    return (await memory.ask(event, { ...identify(session), transcript: history(started.host), source })).inject ?? ""
   }
 
   const message = async (
@@ -451,7 +462,7 @@ export const Palazzo = async ({ client, directory }: PluginInput, launcher?: Par
     session.lastMessage = ""
     session.isSaving = false
     const texts = [await orientation(session)]
-    if (!session.isChild) texts.push((await memory.ask("prompt", { ...identify(session), transcript: history(), prompt })).inject ?? "")
+    if (!session.isChild) texts.push((await memory.ask("prompt", { ...identify(session), transcript: history(started.host), prompt })).inject ?? "")
     for (const text of texts.filter(Boolean)) output.parts.push(synthetic(output, text))
     await restart
   }
@@ -556,17 +567,18 @@ export const Palazzo = async ({ client, directory }: PluginInput, launcher?: Par
 
 // --- functions of the hooks --------------------------------------------------------------------------------
 
-/** Return the path of opencode's database of sessions; empty if there is none yet. */
-function history(): string {
-  const data = join(process.env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "opencode")
-  const named = process.env["OPENCODE_DB"]
+/** Return the path of the host's database of sessions; empty if there is none yet. */
+function history(host: Host): string {
+  const { name, variable } = DATA[host]
+  const data = join(process.env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), name)
+  const named = process.env[variable]
   if (named) return isAbsolute(named) ? named : join(data, named)
-  const usual = join(data, "opencode.db")
+  const usual = join(data, `${name}.db`)
   if (existsSync(usual)) return usual
   try {
     // Each pre-release channel has its own database: the one written last belongs to this process.
-    const others = readdirSync(data).filter((name) => /^opencode-[\w.-]+\.db$/.test(name))
-    const dated = others.map((name) => join(data, name)).map((path) => ({ path, at: statSync(path).mtimeMs }))
+    const others = readdirSync(data).filter((file) => file.startsWith(`${name}-`) && /^[\w.-]+\.db$/.test(file))
+    const dated = others.map((file) => join(data, file)).map((path) => ({ path, at: statSync(path).mtimeMs }))
     return dated.sort((first, second) => second.at - first.at)[0]?.path ?? ""
   } catch {
     return ""

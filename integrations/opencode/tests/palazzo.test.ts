@@ -1,7 +1,7 @@
 // The plugin, loaded as opencode loads it, with programs that really run in place of `palazzo`.
 
 import assert from "node:assert/strict"
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { after, test } from "node:test"
@@ -12,7 +12,7 @@ const { Palazzo } = plugin
 const DIRECTORY = mkdtempSync(join(tmpdir(), "palazzo-opencode-"))
 after(() => rmSync(DIRECTORY, { recursive: true, force: true }))
 
-type Asked = { event: string; options: string[]; payload: Record<string, any> }
+type Asked = { host: string; event: string; options: string[]; payload: Record<string, any> }
 let programs = 0
 
 /** A program that notes what it is asked, and then does what `body` says; `answer` prints. */
@@ -24,10 +24,10 @@ function program(body: string): { path: string; asked: () => Asked[] } {
     path,
     `#!${process.execPath}
 const { appendFileSync, readFileSync } = require("node:fs")
-const [, , event, ...options] = process.argv.slice(2)
+const [, host, event, ...options] = process.argv.slice(2)
 const payload = JSON.parse(readFileSync(0, "utf8"))
 const answer = (said) => process.stdout.write(JSON.stringify(said))
-const note = () => appendFileSync(${JSON.stringify(log)}, JSON.stringify({ event, options, payload }) + "\\n")
+const note = () => appendFileSync(${JSON.stringify(log)}, JSON.stringify({ host, event, options, payload }) + "\\n")
 note()
 ${body}
 `,
@@ -66,12 +66,19 @@ function host(sessions: Record<string, { parentID?: string; messages?: string[] 
 
 let directories = 0
 
-async function plugged(body: string, sessions: Parameters<typeof host>[0] = {}, options: string[] = []) {
+type Launcher = NonNullable<Parameters<typeof Palazzo>[1]>
+
+async function plugged(
+  body: string,
+  sessions: Parameters<typeof host>[0] = {},
+  options: string[] = [],
+  more: Launcher = {},
+) {
   directories += 1
   const directory = mkdtempSync(join(DIRECTORY, `project-${directories}-`))
   const { path, asked } = program(body)
   const around = host(sessions)
-  const hooks = await Palazzo({ client: around.client, directory }, { program: path, options })
+  const hooks = await Palazzo({ client: around.client, directory }, { program: path, options, ...more })
   return { ...around, asked, directory, hooks }
 }
 
@@ -105,6 +112,21 @@ test("a session is oriented with its first message and no other, and each prompt
   assert.deepEqual(start?.options, ["--palace", "/p"])
   assert.equal(prompt?.payload.prompt, "what did we decide")
   assert.equal(prompt?.payload.cwd, directory)
+})
+
+test("a fork of opencode is called by its own name, and its own database is named", async () => {
+  const data = join(DIRECTORY, "data", "kilo")
+  mkdirSync(data, { recursive: true })
+  writeFileSync(join(data, "kilo.db"), "")
+  process.env["XDG_DATA_HOME"] = join(DIRECTORY, "data")
+  try {
+    const { hooks, asked } = await plugged(TELLS, {}, [], { host: "kilo-code" })
+    await say(hooks, "ses_1", "what did we decide")
+    assert.deepEqual(asked().map((one) => one.host), ["kilo-code", "kilo-code"])
+    assert.equal(asked()[0]?.payload.transcript, join(data, "kilo.db"))
+  } finally {
+    delete process.env["XDG_DATA_HOME"]
+  }
 })
 
 test("a session that has messages goes on, though opencode says nothing of it", async () => {
