@@ -118,9 +118,11 @@ def test_no_drawer_of_any_captured_session_holds_what_a_host_injected(tmp_path: 
             "claude-code",
             "codex",
             "copilot",
+            "droid",
             "gemini",
             "opencode",
             "pi",
+            "qwen",
         }
         assert [drawer.id for drawer in found if _INJECTED.search(drawer.text)] == []
         with palace.database.snapshot() as connection:

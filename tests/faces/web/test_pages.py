@@ -178,10 +178,12 @@ def test_pages_are_shown_while_another_program_writes_and_after_a_session_was_er
     with served_viewer(tmp_path) as served:
         visitor = served.enter()
         assert "8443" in visitor.get(f"/session/{SESSION}").text
-        with contextlib.closing(sqlite3.connect(tmp_path / "palace.db", isolation_level=None)) as raw:
-            raw.execute("BEGIN IMMEDIATE")
+        command = [sys.executable, "-c", HOLD_LOCK, str(tmp_path / "palace.db")]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"held\n"
             assert [visitor.get(path).status for path in ("/", "/sessions", f"/session/{SESSION}")] == [200] * 3
-            raw.execute("ROLLBACK")
+            holder.communicate()
         served.run("erase", session=SESSION, even_most=True)
         for path in (f"/session/{SESSION}", "/sessions", f"/told/{SESSION}", "/?q=gateway"):
             answer = visitor.get(path)
