@@ -50,8 +50,15 @@ WAYS = [
 @pytest.mark.parametrize(("serving", "mode"), WAYS)
 @pytest.mark.parametrize("profile", list(MODULES))
 def test_every_tool_is_listed_and_called(
-    someone: User, stock: Stock, profile: str, serving: Serving, mode: Literal["auto", "legacy"]
+    someone: User,
+    stock: Stock,
+    profile: str,
+    serving: Serving,
+    mode: Literal["auto", "legacy"],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The client takes a server that does not answer its first question within ten seconds for an older one.
+    monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 60.0)
     with serving(someone, stock, profile) as server:
         assert anyio.run(lists_and_calls, stock, server, profile, mode) == []
 

@@ -39,13 +39,13 @@ def split_blocks(text: str, is_prose: bool = True) -> Iterator[Block]:
     """Yield the blocks of a text. Without `is_prose`, each line that is not empty is one."""
     at, start, last, is_code = 0, -1, "", False
     lines = text.split("\n")
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, next_line in zip(lines, [*lines[1:], ""], strict=True):
         end = at + len(line)
         is_fence = _FENCE.match(line) is not None and (is_code or not _underlines(line, last))
         is_wrapped = start >= 0 and _is_wrapped(last, line)
         is_indented = line.startswith(("    ", "\t")) and not (is_wrapped and not last.endswith(":"))  # code, not prose
         is_alone = not is_prose or is_code or is_fence or line.startswith("|") or is_indented or _RULE.match(line)
-        is_title = _HEADING.match(line) is not None or (start < 0 and _underlines(following, line))
+        is_title = _HEADING.match(line) is not None or (start < 0 and _underlines(next_line, line))
         is_heading = not is_alone and (is_title or (len(line) < _WRAPPED and _DIRECTIVE.match(line) is not None))
         continues = is_wrapped and not is_alone and not is_heading and bool(line.strip()) and not _ITEM.match(line)
         if start >= 0 and not continues:
@@ -69,9 +69,9 @@ def _underlines(line: str, title: str) -> bool:
     return len(row) >= max(len(name), 3) and bool(name) and name[0].isalnum() and _UNDERLINE.fullmatch(row) is not None
 
 
-def _is_wrapped(line: str, following: str) -> bool:
+def _is_wrapped(line: str, next_line: str) -> bool:
     """Return whether an editor probably broke a line of prose, so that the next one continues it."""
-    first_word = following.lstrip().partition(" ")[0]
+    first_word = next_line.lstrip().partition(" ")[0]
     return len(line) >= _WRAPPED or (len(line) >= _LEAST_WRAPPED and len(line) + len(first_word) >= _WIDTH)
 
 

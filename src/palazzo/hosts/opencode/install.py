@@ -89,8 +89,8 @@ class PluginHost:
             Edit(files.servers, SERVER, lambda text: opencode_settings.with_server(text, entry), not shared),
         ]
         predecessor_list = _predecessors(files)
-        following = f"Next: restart {self.host.title}. 'palazzo doctor' shows the state of the installation."
-        notes = [*install_host.remarks(context, shared), following]
+        restart_advice = f"Next: restart {self.host.title}. 'palazzo doctor' shows the state of the installation."
+        notes = [*install_host.remarks(context, shared), restart_advice]
         return Plan(
             (), "\n".join(notes), tuple(_add_cleanup(edits) if request.clean else edits), tuple(predecessor_list)
         )

@@ -1,4 +1,4 @@
-"""Whose each item of a wing is: the first person who sent it, as long as they send it."""
+"""The owner of each item of a wing: the first person who sent it, as long as they send it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class ItemOwners:
 
     def load(self, items: Collection[bytes]) -> None:
         """Load the owners of those items that are not known yet."""
-        unknown = [item for item in items if item not in self.current]
-        if unknown:
-            self._load("SELECT item, person FROM team.owned WHERE wing = %s AND item = ANY (%b)", unknown)
+        items_without_owner = [item for item in items if item not in self.current]
+        if items_without_owner:
+            self._load("SELECT item, person FROM team.owned WHERE wing = %s AND item = ANY (%b)", items_without_owner)
 
     def load_all(self) -> bool:
         """Load the owners of all items; return whether there are any."""
@@ -38,8 +38,8 @@ class ItemOwners:
 
     def settle(self, segments: Iterable[SentRecords]) -> None:
         """Forget owners who do not send their item any more: it goes to the next who sent it."""
-        sent = {(item, segment.person) for segment in segments for item in segment.own_items}
-        self.current = {item: person for item, person in self.current.items() if (item, person) in sent}
+        senders = {(item, segment.person) for segment in segments for item in segment.own_items}
+        self.current = {item: person for item, person in self.current.items() if (item, person) in senders}
 
     def write(self, session: Session) -> None:
         """Store what has changed."""

@@ -33,7 +33,7 @@ from palazzo.text.word_forms import index_form
 _AT_ONCE, _NO_LIMIT = 500, 1 << 60
 _WHOLESALE: tuple[ChangeKind, ...] = ("reset", "erased")
 """Changes that do not say of which drawers they are."""
-_FOLLOWED: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", *_WHOLESALE)
+_FOLLOWED_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", *_WHOLESALE)
 TEAMMATE = "teammate"
 """The trust of what a teammate said: below `user`, which is the person alone."""
 _TRUSTS = {"user": TEAMMATE, "agent": TEAMMATE}
@@ -56,8 +56,8 @@ class SentRecords:
     @property
     def item_uids(self) -> set[bytes]:
         """Return the ids of the items of which it says anything."""
-        others = (record.item for record in self.records if isinstance(record, Repetition | Revision))
-        return self.own_items | {bytes.fromhex(item) for item in others}
+        repeated_items = (record.item for record in self.records if isinstance(record, Repetition | Revision))
+        return self.own_items | {bytes.fromhex(item) for item in repeated_items}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class ScratchPalace:
     def find_changes(self) -> ScratchChanges | None:
         """Return the drawers that have changed since `save`; None if any drawer may have."""
         with self._palace.database.snapshot() as connection:
-            log = change_log.since(connection, self.state.seq, _FOLLOWED, _NO_LIMIT)
+            log = change_log.since(connection, self.state.seq, _FOLLOWED_KINDS, _NO_LIMIT)
             if any(change.kind in _WHOLESALE for change in log):
                 return None
             rows = {change.ref for change in log if change.kind != "vector+"}

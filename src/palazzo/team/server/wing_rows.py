@@ -180,9 +180,9 @@ def _add(session: Session, wing: int, drawers: Mapping[int, TeamDrawer], lengths
     )
     insert_rows(session, "passage", _PASSAGE_COLUMNS, passages)
     size = max(len(lengths), max(drawers, default=-1) + 1)
-    grown = np.append(lengths, np.full(size - len(lengths), FREE, dtype=np.uint16))
-    grown[[*drawers]] = [min(drawer.length, _MOST_LENGTH) for drawer in drawers.values()]
-    return grown
+    longer_lengths = np.append(lengths, np.full(size - len(lengths), FREE, dtype=np.uint16))
+    longer_lengths[[*drawers]] = [min(drawer.length, _MOST_LENGTH) for drawer in drawers.values()]
+    return longer_lengths
 
 
 def _row_of(wing: int, slot: int, drawer: TeamDrawer) -> tuple[Any, ...]:

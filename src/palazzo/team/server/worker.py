@@ -100,10 +100,10 @@ def _merge_segments(
 
     def load_owners() -> Iterator[SentRecords]:
         new = (segment for name, segment in segments.items() if name not in merged_names)
-        for sent in _read_records(held, state, new):
+        for segment_records in _read_records(held, state, new):
             if merged_names:
-                owners.load(sent.item_uids)
-            yield sent
+                owners.load(segment_records.item_uids)
+            yield segment_records
 
     scratch.add(load_owners(), owners.current)
     return owners
