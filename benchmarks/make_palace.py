@@ -202,7 +202,8 @@ def _make(library: Library, number: int, count: int, wings: int, seed: int) -> M
 
 
 def _session(library: Library, rng: random.Random, place: Place, name: str, at: Micros) -> Made:
-    source = Source(("bench", name), "bench", f"bench:{name}", f"session-{name}", f"Session {name}")
+    session_id = f"session-{name.replace('/', '-')}"  # what follows a stroke is a sub-agent of the session before it
+    source = Source(("bench", name), "bench", f"bench:{name}", session_id, f"Session {name}")
     texts = [text for _ in range(rng.randint(4, 24)) for text in library.exchange(rng)]
     filings = []
     for n, text in enumerate(texts):

@@ -14,7 +14,7 @@ from palazzo.palace import Palace, without_embedder
 from palazzo.store import log_frames, palace_overview
 from palazzo.store.database import Database
 
-EARLIER, LATER, FLIPS, PAGE = 3, 5, 40, 4096
+EARLIER, LATER, FLIPS, PAGE = 3, 5, 15, 4096
 
 
 @pytest.fixture(scope="module")

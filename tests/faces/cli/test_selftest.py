@@ -24,7 +24,9 @@ def scratch_directories(directory: Path) -> list[Path]:
     return list(directory.glob("palazzo-selftest-*"))
 
 
-def test_a_short_run_of_a_suite_loses_nothing_and_leaves_nothing(palazzo: Command, tmp_path: Path) -> None:
+def test_a_short_run_loses_nothing_leaves_nothing_and_opens_no_palace_of_the_users(
+    palazzo: Command, tmp_path: Path, home: Path
+) -> None:
     found = palazzo.json("selftest", "--bits", "4", "--seed", "1", "--directory", str(tmp_path))
     (row,) = found["rows"]
     assert (row["suite"], row["runs"], row["lost"], row["doubled"]) == ("bits", 4, 0, 0)
@@ -33,10 +35,6 @@ def test_a_short_run_of_a_suite_loses_nothing_and_leaves_nothing(palazzo: Comman
     assert found["file_system"] == filesystem.type_of(tmp_path) or found["file_system"] == "unknown"
     assert set(found["versions"]) == {"palazzo", "python", "apsw", "system"}
     assert not scratch_directories(tmp_path)
-
-
-def test_the_users_palace_is_never_opened(palazzo: Command, home: Path) -> None:
-    palazzo("selftest", "--bits", "1")
     assert not list(home.rglob("palace.db"))
 
 
