@@ -32,6 +32,10 @@ _TURN = make_regex(
     re.MULTILINE | re.IGNORECASE,
 )
 """A turn of a conversation with a model."""
+_TIME_HINT = make_regex(r"\d[:.h]\d{2}")
+_ROLE_HINT = make_regex(r"(?:user|human|stant|system|chatgpt|claude|gem..?n..?|cop..?lot)(?:\*\*)?:")
+"""What each message contains, and each turn whose letters are folded: most outputs have neither, and these say so in a
+third of the time. Folding leaves the letters that `re` takes for an "i" as they are, or makes two of one."""
 _EDGES = frozenset({"human", "assistant"})
 """Roles that alone start a turn in models' own formats. `User: ` and `System: ` also start many other lines."""
 _SENTENCE = make_regex(r"(?:[^\W\d_]+(?:['’-][^\W\d_]+)*[,;]? ){3}[^\W\d_]")
@@ -44,7 +48,9 @@ def holds_conversation(text: str) -> bool:
     """Whether a text contains two chat messages, turns of two roles, or a turn in a model's chat format."""
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
-    return _has_messages(text) or _has_turns(text)
+    return (_TIME_HINT.search(text) is not None and _has_messages(text)) or (
+        _ROLE_HINT.search(text.casefold()) is not None and _has_turns(text)
+    )
 
 
 def _has_messages(text: str) -> bool:
