@@ -151,7 +151,7 @@ class FaultyRun:
                 if not check.ok
             ]
             if not attempt.is_acknowledged or self._has_key:  # a client may have lost the answer
-                self._repeat(attempt, observed)
+                self._repeat(attempt)
         except PalazzoError as error:
             attempt.problems.append(f"the palace cannot be read afterwards: {error}")
 
@@ -162,9 +162,13 @@ class FaultyRun:
         old, new = compare(before, before, observed), compare(self._new, self._new, observed)
         return [] if not old or not new else ["a part of it is there", *new.sentences]
 
-    def _repeat(self, attempt: Attempt, observed: ObservedState) -> None:
-        """Carry the operation out again, on a sound disk: with its key in any case, else if it was not done."""
+    def _repeat(self, attempt: Attempt) -> None:
+        """Carry the operation out again, on a sound disk: with its key in any case, else if it was not done.
+
+        An erase whose words are still in the files was not done.
+        """
         is_stateless = self._old == self._new
+        observed = ObservedState.of(self._palace, self._new.erased)
         if self._has_key:
             self._run()
         elif is_stateless or compare(self._new, self._new, observed):
