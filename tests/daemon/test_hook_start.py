@@ -86,6 +86,7 @@ def test_a_service_that_starts_slowly_is_told_of_once_and_the_session_is_oriente
     eventually(lambda: machine.pid() is not None)
     oriented = machine.payload(prompt="thanks, go on")
     assert DECISION.encode() in machine.hook("UserPromptSubmit", oriented, 30.0)[0]
+    eventually(lambda: len(service_processes(machine)) <= 1)  # the others that were started end by themselves
 
 
 def test_a_service_that_cannot_start_is_told_of_and_costs_no_message(machine: Machine, tmp_path: Path) -> None:
