@@ -68,6 +68,23 @@ def test_two_repositories_of_one_name_never_share_a_wing(palace: Palace, tmp_pat
     assert report.wings == ("api-2", "api")
 
 
+def test_a_directory_that_becomes_a_repository_keeps_its_wing(palace: Palace, tmp_path: Path, transcripts: Path) -> None:
+    project = tmp_path / "api"
+    project.mkdir()
+    assert wings(palace, session(transcripts / "s1.jsonl", project, "harbour")) == ("api",)
+    git(project, "init", "-q")
+    assert wings(palace, session(transcripts / "s2.jsonl", project, "lighthouse")) == ("api",)
+    (project / "README.md").write_text("harbour")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "Begin")
+    assert wings(palace, session(transcripts / "s3.jsonl", project, "breakwater")) == ("api",)
+    clone = tmp_path / "clone" / "api"
+    git(tmp_path, "clone", "-q", str(project), str(clone))
+    assert wings(palace, session(transcripts / "s4.jsonl", clone, "mole")) == ("api",)
+    other = repository(tmp_path / "other" / "api", "another project")
+    assert wings(palace, session(transcripts / "s5.jsonl", other, "pier")) == ("api-2",)
+
+
 def test_worktrees_and_clones_of_one_repository_share_a_wing(palace: Palace, tmp_path: Path, transcripts: Path) -> None:
     main = repository(tmp_path / "api", "one")
     git(main, "worktree", "add", "-qb", "feature", str(tmp_path / "tree"))

@@ -71,7 +71,7 @@ class Placer:
 
     def _resolve_identity(self, project: ProjectIdentity) -> ProjectIdentity:
         """Number directories without a repository that share a name: they are identified by name."""
-        if self._database is None or (project.is_final and not project.identity.startswith("dir:")):
+        if self._database is None or (project.is_final and not _is_by_name(project.identity)):
             return project
         with self._database.snapshot() as connection:
             stored_identity = place_rows.project_at(connection, str(project.root))
@@ -84,10 +84,16 @@ class Placer:
         return replace(project, identity=identity)
 
     def _known_wing(self, project: ProjectIdentity) -> str | None:
+        """Return the project's wing, also if its directory had no repository yet when the wing was recorded."""
         if self._database is None:
             return None
         with self._database.snapshot() as connection:
-            return place_rows.wing_of_project(connection, project.identity)
+            wing = place_rows.wing_of_project(connection, project.identity)
+            if wing is None and not _is_by_name(project.identity):
+                earlier_identity = place_rows.project_at(connection, str(project.root))
+                if earlier_identity is not None and _is_by_name(earlier_identity):
+                    wing = place_rows.wing_of_project(connection, earlier_identity)
+            return wing
 
     def _new_wing(self, project: ProjectIdentity) -> str:
         base = slug(self.config(project).wing or project.name)
@@ -100,3 +106,8 @@ class Placer:
             number += 1
             name = f"{base}-{number}"
         return name
+
+
+def _is_by_name(identity: str) -> bool:
+    """Whether a project is identified by its directory's name: it has no repository."""
+    return identity.startswith("dir:")
