@@ -68,7 +68,9 @@ def test_two_repositories_of_one_name_never_share_a_wing(palace: Palace, tmp_pat
     assert report.wings == ("api-2", "api")
 
 
-def test_a_directory_that_becomes_a_repository_keeps_its_wing(palace: Palace, tmp_path: Path, transcripts: Path) -> None:
+def test_a_directory_that_becomes_a_repository_keeps_its_wing(
+    palace: Palace, tmp_path: Path, transcripts: Path
+) -> None:
     project = tmp_path / "api"
     project.mkdir()
     assert wings(palace, session(transcripts / "s1.jsonl", project, "harbour")) == ("api",)
