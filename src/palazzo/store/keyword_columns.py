@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
 from palazzo.store import drawers, items, source_headings
 from palazzo.store.database import Connection
 from palazzo.text.word_forms import index_form
-
-if TYPE_CHECKING:
-    pass
 
 
 def context(title: str, author: str, created_at: int, room: str, heading: str = "") -> str:
@@ -63,9 +60,17 @@ def _words(connection: Connection, expression: str) -> str:
 
 def _spoken_date(micros: int) -> str:
     """Return a date in the forms that people search for; '' for the epoch, which means "not known"."""
-    if not micros:
-        return ""
-    moment = datetime.fromtimestamp(micros // 1_000_000, UTC)  # rounded up, the last moment of 9999 would be none
+    return _spoken_day(micros // _DAY) if micros else ""
+
+
+_DAY = 86_400_000_000
+"""Microseconds."""
+
+
+@lru_cache(maxsize=1024)
+def _spoken_day(day: int) -> str:
+    """Return such a date of a day, counted from the epoch. A session has hundreds of drawers and one or two days."""
+    moment = datetime.fromtimestamp(day * 86_400, UTC)
     return f"{moment:%Y-%m-%d} {moment.day} {moment:%B} {moment.year} {moment:%A}"
 
 
