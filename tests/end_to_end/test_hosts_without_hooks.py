@@ -1,0 +1,97 @@
+"""Hosts that have no hooks, as they are released, wired by `palazzo install`: instructions, tools, what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.end_to_end import programs
+from tests.end_to_end.continue_dev import ContinueDev
+from tests.end_to_end.machine import Machine, machine
+from tests.end_to_end.model import Call, Request, Step
+from tests.end_to_end.test_wired_hosts import DECIDED, NOTED, files_of, is_read_at_start, without_indentation
+
+pytestmark = pytest.mark.slow
+
+SERVER_LINE = "mcpServers: [{name: palazzo, command: palazzo, args: [mcp]}]"
+"""What `palazzo install continue` tells a person to add for the program."""
+
+
+@dataclass
+class Story:
+    """Two sessions of Continue's program, the second of which has the tools, and the person's files before."""
+
+    home: Machine
+    host: ContinueDev
+    before: dict[Path, bytes] = field(default_factory=dict)
+    advice: str = ""
+    first: list[Request] = field(default_factory=list)
+    second: list[Request] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    command = programs.continue_dev()
+    with machine(tmp_path_factory.mktemp("continue")) as home:
+        told = Story(home, ContinueDev(command, home.model, home.project, home.variables))
+        told.advice = str(home.palazzo("install", "continue"))
+        told.host.turn(home.model.answers("Which port does the payment gateway listen on?", DECIDED))
+        told.host.turn(home.model.answers("Which proxy is it?", "It is nginx."))
+        told.first = home.model.since(0)
+        home.palazzo("uninstall", "continue")
+        with (told.host.home / "config.yaml").open("a") as settings:
+            settings.write(f"{SERVER_LINE}\n")
+        told.before = files_of(told.host.home)
+        home.palazzo("install", "continue")
+        home.palazzo("feed", "continue")
+        home.settle()
+        second_session(told)
+        yield told
+
+
+def second_session(told: Story) -> None:
+    asks = told.home.model.answers(
+        "What did we decide about the payment gateway port?",
+        Step("I look it up.", (Call("search", {"query": "payment gateway port"}),)),
+        Step("I keep it.", (Call("remember", {"text": NOTED, "kind": "decision"}),)),
+        "Port 8443.",
+    )
+    told.host.begin()
+    before = len(told.home.model.requests)
+    told.host.turn(asks)
+    told.second = [request for request in told.home.model.since(before) if request.has(asks)]
+
+
+def test_the_instructions_reach_the_model(story: Story) -> None:
+    assert without_indentation(story.host.instructions) in without_indentation(story.first[0].words)
+    assert story.host.instructions in story.second[0].words
+
+
+def test_the_program_has_the_tools_once_its_settings_have_the_line_that_install_prints(story: Story) -> None:
+    assert SERVER_LINE in story.advice
+    own = {"search", "remember", "read", "diary_write", "wake_up"}
+    assert not own & {*story.first[0].tools}
+    assert own <= {*story.second[0].tools}
+
+
+def test_a_past_question_is_answered_by_the_tools(story: Story) -> None:
+    assert "8443" in story.second[-1].words.partition("I look it up.")[2]
+    assert any(NOTED in hit["text"] for hit in story.home.palazzo("search", "frozen on Fridays")["hits"])
+
+
+def test_the_sessions_are_read(story: Story) -> None:
+    assert len(story.host.transcripts) == 2
+    story.home.palazzo("feed", "continue")
+    hits = story.home.palazzo("search", "payment gateway port", "--host", "continue")["hits"]
+    assert any(DECIDED in hit["text"] and hit["source"]["kind"] == "continue" for hit in hits)
+
+
+def test_uninstalling_leaves_the_person_s_files_byte_for_byte(story: Story) -> None:
+    story.home.palazzo("uninstall", "continue")
+    after = files_of(story.host.home)
+    theirs = {path for path in story.before if "sessions" not in path.parts and "logs" not in path.parts}
+    assert {path: after.get(path) for path in theirs} == {path: story.before[path] for path in theirs}
+    new = [path for path in {*after} - theirs if is_read_at_start(path) and "sessions" not in path.parts]
+    assert not [path for path in new if "backup" not in path.name and b"palazzo" in after[path].lower()]
