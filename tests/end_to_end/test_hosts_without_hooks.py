@@ -15,18 +15,14 @@ from tests.end_to_end.test_wired_hosts import DECIDED, NOTED, files_of, is_read_
 
 pytestmark = pytest.mark.slow
 
-SERVER_LINE = "mcpServers: [{name: palazzo, command: palazzo, args: [mcp]}]"
-"""What `palazzo install continue` tells a person to add for the program."""
-
 
 @dataclass
 class Story:
-    """Two sessions of Continue's program, the second of which has the tools, and the person's files before."""
+    """Two sessions of Continue's program, what the model was asked in each, and the person's files before."""
 
     home: Machine
     host: ContinueDev
-    before: dict[Path, bytes] = field(default_factory=dict)
-    advice: str = ""
+    before: dict[Path, bytes]
     first: list[Request] = field(default_factory=list)
     second: list[Request] = field(default_factory=list)
 
@@ -35,16 +31,12 @@ class Story:
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     command = programs.continue_dev()
     with machine(tmp_path_factory.mktemp("continue")) as home:
-        told = Story(home, ContinueDev(command, home.model, home.project, home.variables))
-        told.advice = str(home.palazzo("install", "continue"))
-        told.host.turn(home.model.answers("Which port does the payment gateway listen on?", DECIDED))
-        told.host.turn(home.model.answers("Which proxy is it?", "It is nginx."))
-        told.first = home.model.since(0)
-        home.palazzo("uninstall", "continue")
-        with (told.host.home / "config.yaml").open("a") as settings:
-            settings.write(f"{SERVER_LINE}\n")
-        told.before = files_of(told.host.home)
+        host = ContinueDev(command, home.model, home.project, home.variables)
+        told = Story(home, host, files_of(host.home))
         home.palazzo("install", "continue")
+        host.turn(home.model.answers("Which port does the payment gateway listen on?", DECIDED))
+        host.turn(home.model.answers("Which proxy is it?", "It is nginx."))
+        told.first = home.model.since(0)
         home.palazzo("feed", "continue")
         home.settle()
         second_session(told)
@@ -69,11 +61,8 @@ def test_the_instructions_reach_the_model(story: Story) -> None:
     assert story.host.instructions in story.second[0].words
 
 
-def test_the_program_has_the_tools_once_its_settings_have_the_line_that_install_prints(story: Story) -> None:
-    assert SERVER_LINE in story.advice
-    own = {"search", "remember", "read", "diary_write", "wake_up"}
-    assert not own & {*story.first[0].tools}
-    assert own <= {*story.second[0].tools}
+def test_the_tools_are_offered_by_their_own_names(story: Story) -> None:
+    assert {"search", "remember", "read", "diary_write", "wake_up"} <= {*story.first[0].tools}
 
 
 def test_a_past_question_is_answered_by_the_tools(story: Story) -> None:
@@ -91,7 +80,6 @@ def test_the_sessions_are_read(story: Story) -> None:
 def test_uninstalling_leaves_the_person_s_files_byte_for_byte(story: Story) -> None:
     story.home.palazzo("uninstall", "continue")
     after = files_of(story.host.home)
-    theirs = {path for path in story.before if "sessions" not in path.parts and "logs" not in path.parts}
-    assert {path: after.get(path) for path in theirs} == {path: story.before[path] for path in theirs}
-    new = [path for path in {*after} - theirs if is_read_at_start(path) and "sessions" not in path.parts]
+    assert {path: after.get(path) for path in story.before} == story.before
+    new = [path for path in {*after} - {*story.before} if is_read_at_start(path) and "sessions" not in path.parts]
     assert not [path for path in new if "backup" not in path.name and b"palazzo" in after[path].lower()]
