@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.end_to_end import programs
+from tests.end_to_end.aider import Aider
 from tests.end_to_end.continue_dev import ContinueDev
 from tests.end_to_end.machine import Machine, machine
 from tests.end_to_end.model import Call, Request, Step
@@ -83,3 +84,26 @@ def test_uninstalling_leaves_the_person_s_files_byte_for_byte(story: Story) -> N
     assert {path: after.get(path) for path in story.before} == story.before
     new = [path for path in {*after} - {*story.before} if is_read_at_start(path) and "sessions" not in path.parts]
     assert not [path for path in new if "backup" not in path.name and b"palazzo" in after[path].lower()]
+
+
+# --- aider, which has no MCP servers either ----------------------------------------------------------------
+
+
+def test_aider_gives_the_model_our_instructions_and_the_person_s_notes_and_its_history_is_read(tmp_path: Path) -> None:
+    command = programs.aider()
+    with machine(tmp_path) as home:
+        host = Aider(command, home.model, home.project, home.variables)
+        settings, files = host.settings.read_bytes(), files_of(host.home)
+        home.palazzo("install", "aider")
+        host.turn(home.model.answers("Which port does the payment gateway listen on?", DECIDED))
+        for request in home.model.since(0):
+            assert host.instructions in request.words
+            assert 'palazzo search "WORDS"' in request.words
+            assert "The harbour master is called Ines." in request.words
+        home.palazzo("feed", "aider", "--min-messages", "2")
+        assert host.session_count == 1
+        hits = home.palazzo("search", "payment gateway port", "--host", "aider")["hits"]
+        assert any(DECIDED in hit["text"] and hit["source"]["kind"] == "aider" for hit in hits)
+        home.palazzo("uninstall", "aider")
+        assert host.settings.read_bytes() == settings
+        assert {path for path in files_of(host.home) if path.suffix == ".md"} == {*files}
