@@ -34,6 +34,7 @@ QWEN_CODE = "@qwen-code/qwen-code@0.24.4"
 DROID = "0.215.0"
 KILO_CODE = "7.7.9"
 CONTINUE = "@continuedev/cli@1.5.47"
+CLINE = "3.0.65"
 IDENTITY_PROVIDER = "oidc-provider@9.13.3"
 """The certified implementation of OpenID Connect for Node."""
 PATIENCE = 600
@@ -120,6 +121,13 @@ def kilo_code() -> tuple[str, ...]:
     system = {"darwin": "darwin", "win32": "windows"}.get(sys.platform, "linux")
     name = f"@kilocode/cli-{system}-{_chip()}"
     return (str(_program(f"{name}@{KILO_CODE}", f"{name}/bin/kilo", f"{name}/bin/kilo.exe")), "run")
+
+
+def cline() -> tuple[str, ...]:
+    """Return the command line that starts Cline's program; npm has it by the name of the platform."""
+    system = {"darwin": "darwin", "win32": "windows"}.get(sys.platform, "linux")
+    name = f"@cline/cli-{system}-{_chip()}"
+    return (str(_program(f"{name}@{CLINE}", f"{name}/bin/cline", f"{name}/bin/cline.exe")),)
 
 
 def _chip() -> str:
