@@ -1,4 +1,4 @@
-"""Cline's program as it is released, wired by `palazzo install`: it shows its agent nothing when a session begins."""
+"""Cline's program as it is released, wired by `palazzo install`: it shows its agent memory after a tool alone."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ import pytest
 from tests.daemon.conftest import wait_until
 from tests.end_to_end import programs
 from tests.end_to_end.cline import Cline
-from tests.end_to_end.machine import Machine, machine
+from tests.end_to_end.machine import Machine, in_time, machine
 from tests.end_to_end.model import Call, Request, Step
 from tests.end_to_end.test_wired_hosts import DECIDED, NOTED, files_of, without_indentation
 
 pytestmark = pytest.mark.slow
 
+RETRIES = "Three retries, because the fourth always met the rate limit."
+
 
 @dataclass
 class Story:
-    """Two sessions, what the model was asked in the second, and the person's settings before."""
+    """Three sessions, what the model was asked in the last two, and the person's settings before."""
 
     home: Machine
     host: Cline
     before: dict[Path, bytes]
     second: list[Request] = field(default_factory=list)
+    third: list[Request] = field(default_factory=list)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +43,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         host.turn(home.model.answers("Which port does the payment gateway listen on?", DECIDED))
         wait_until(lambda: is_archived(told))
         second_session(told)
+        in_time(lambda: third_session(told), lambda: RETRIES in told.third[-1].words)
         yield told
 
 
@@ -60,6 +64,25 @@ def second_session(told: Story) -> None:
     told.host.begin()
     told.host.turn(asks)
     told.second = [request for request in told.home.model.since(before) if request.has(asks)]
+
+
+def third_session(told: Story) -> None:
+    """One that reads a file of which a note speaks."""
+    file = told.home.project / "gateway.toml"
+    file.write_text("retries = 3\n")
+    told.home.palazzo("remember", RETRIES, "--anchor", "gateway.toml", "--once")
+    reads = Call("read_files", {"files": [{"path": str(file)}]})
+    asks = told.home.model.answers("How many retries are there?", Step("I look.", (reads,)), "Three.")
+    before = len(told.home.model.requests)
+    told.host.begin()
+    told.host.turn(asks)
+    told.third = [request for request in told.home.model.since(before) if request.has(asks)]
+
+
+def test_a_note_on_a_file_reaches_the_model_when_it_has_read_the_file(story: Story) -> None:
+    asked, after_reading = story.third
+    assert RETRIES not in asked.words
+    assert RETRIES in after_reading.words.partition("<hook_context")[2]
 
 
 def test_the_answer_of_a_turn_is_archived_by_the_hook(story: Story) -> None:

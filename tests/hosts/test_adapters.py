@@ -235,10 +235,13 @@ def test_cline_s_prompt_tool_and_last_answer_are_read_from_both_of_its_programs(
     ] * 2
 
 
-def test_cline_s_program_says_that_a_command_failed_in_the_result_of_a_successful_tool() -> None:
+def test_cline_s_program_names_files_in_a_list_and_failures_in_the_result_of_a_successful_tool() -> None:
     tool = read("cline", "PostToolUse", ".3.0.65").tool
     assert tool is not None
     assert (tool.command, tool.output, tool.error) == ("echo fine", "fine\n", "")
+    reading = read("cline", "PostToolUse", ".3.0.65-read").tool
+    assert reading is not None
+    assert (reading.kind, reading.file, reading.output) == ("read", "/home/dev/orders/gateway.toml", "1 | retries = 3")
     failure = read("cline", "PostToolUse", ".3.0.65-failed")
     assert failure.event == "tool-failure"
     assert failure.tool is not None

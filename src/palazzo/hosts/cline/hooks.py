@@ -91,15 +91,23 @@ def _is_outcome(value: object) -> bool:
 
 
 def _arguments(parameters: Payload) -> dict[str, Any]:
-    """Return a tool's arguments, all of them texts; several commands are one command line."""
+    """Return a tool's arguments, all of them texts; commands are one command line, and of several files one counts."""
     arguments = dict(parameters)
-    try:
-        commands = json.loads(adapter.text(parameters, "commands") or "null")
-    except (ValueError, RecursionError):
-        commands = None
-    if isinstance(commands, list) and all(isinstance(command, str) for command in commands):
+    commands, files = (_parse_list(adapter.text(parameters, name)) for name in ("commands", "files"))
+    if commands and all(isinstance(command, str) for command in commands):
         arguments["command"] = "\n".join(commands)
+    if files and isinstance(files[0], dict):
+        arguments["path"] = adapter.text(files[0], "path")
     return arguments
+
+
+def _parse_list(text: str) -> list[Any]:
+    """Return a list that is given as JSON; empty if the text is anything else."""
+    try:
+        value = json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
 
 
 ADAPTER = Cline()
