@@ -14,6 +14,7 @@ from tests.end_to_end import programs
 from tests.end_to_end.copilot_cli import CopilotCli
 from tests.end_to_end.droid import Droid
 from tests.end_to_end.gemini_cli import GeminiCli
+from tests.end_to_end.kilo_code import KiloCode
 from tests.end_to_end.machine import Machine, in_time, machine
 from tests.end_to_end.model import Call, Request, Step
 from tests.end_to_end.qwen_code import QwenCode
@@ -22,12 +23,13 @@ pytestmark = pytest.mark.slow
 
 DECIDED = "Decided: the payment gateway listens on port 8443, because the proxy only lets that through."
 NOTED = "Deploys are frozen on Fridays, since nobody is there to undo them."
-AnyHost = GeminiCli | CopilotCli | QwenCode | Droid
+AnyHost = GeminiCli | CopilotCli | QwenCode | Droid | KiloCode
 HOSTS: dict[str, tuple[Callable[[], tuple[str, ...]], type[AnyHost]]] = {
     "gemini-cli": (programs.gemini_cli, GeminiCli),
     "copilot": (programs.copilot, CopilotCli),
     "qwen-code": (programs.qwen_code, QwenCode),
     "droid": (programs.droid, Droid),
+    "kilo-code": (programs.kilo_code, KiloCode),
 }
 
 
@@ -90,7 +92,12 @@ def test_the_second_session_begins_with_what_was_decided(story: Story) -> None:
 
 
 def test_the_instructions_reach_the_model(story: Story) -> None:
-    assert "## Memory: Palazzo" in story.second[0].words
+    assert without_indentation(story.host.instructions) in without_indentation(story.second[0].words)
+
+
+def without_indentation(text: str) -> str:
+    """Lines without blanks before them: Kilo Code indents what it takes over."""
+    return "\n".join(line.strip() for line in text.splitlines())
 
 
 def test_a_past_question_is_answered_by_the_tools(story: Story) -> None:
@@ -106,7 +113,7 @@ def is_archived(told: Story, transcript: Path) -> bool:
 
 
 def test_the_transcripts_are_in_the_palace(story: Story) -> None:
-    assert len(story.host.transcripts) >= 2
+    assert story.host.session_count >= 2
     for transcript in story.host.transcripts:
         wait_until(partial(is_archived, story, transcript))
 
@@ -115,9 +122,11 @@ def test_uninstalling_leaves_the_person_s_files_byte_for_byte(story: Story) -> N
     story.home.palazzo("uninstall", story.host.name)
     after = files_of(story.host.home)
     assert {path: after.get(path) for path in story.before} == story.before
-    assert not [path for path in after if b"palazzo hook" in after[path] and "backup" not in path.name and ours(path)]
+    ours = {path for path in after if "backup" not in path.name and is_read_at_start(path)}
+    assert not [path for path in ours if any(words in after[path] for words in (b"palazzo hook", b"palazzo install"))]
 
 
-def ours(path: Path) -> bool:
+def is_read_at_start(path: Path) -> bool:
     """Whether the file is one that hosts read when they start: not a transcript or a log."""
-    return path.suffix in (".json", ".md", ".toml") and not {"tmp", "session-state", "logs"} & {*path.parts}
+    suffixes = (".json", ".jsonc", ".md", ".toml", ".ts", ".yaml")
+    return path.suffix in suffixes and not {"tmp", "session-state", "logs"} & {*path.parts}

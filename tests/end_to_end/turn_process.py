@@ -17,6 +17,8 @@ class TurnProcess:
     prompt_option: tuple[str, ...] = ("-p",)
     own_variables: tuple[str, ...] = ()
     """Beginnings of the names of the host's own variables, which are not taken from the machine."""
+    instructions = "## Memory: Palazzo"
+    """What the model reads of the memory before it is asked: the heading of our block, unless a subclass has others."""
 
     def __init__(
         self, program: tuple[str, ...], project: Path, around: dict[str, str], variables: dict[str, str]
@@ -40,6 +42,16 @@ class TurnProcess:
         assert done.returncode == 0, (prompt, done.stdout[-2_000:], done.stderr[-2_000:])
         self._is_continued = True
         return done.stdout
+
+    @property
+    def transcripts(self) -> list[Path]:
+        """The files in which the host keeps its sessions."""
+        raise NotImplementedError
+
+    @property
+    def session_count(self) -> int:
+        """How many sessions it keeps: one in each file, unless a subclass says otherwise."""
+        return len(self.transcripts)
 
     def options(self, is_continued: bool) -> list[str]:
         """Return the options of a turn, which begins a session or continues the last one."""

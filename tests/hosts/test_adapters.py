@@ -235,6 +235,22 @@ def test_cline_s_prompt_tool_and_last_answer_are_read_from_both_of_its_programs(
     ] * 2
 
 
+def test_cline_s_program_names_files_in_a_list_and_failures_in_the_result_of_a_successful_tool() -> None:
+    tool = read("cline", "PostToolUse", ".3.0.65").tool
+    assert tool is not None
+    assert (tool.command, tool.output, tool.error) == ("echo fine", "fine\n", "")
+    reading = read("cline", "PostToolUse", ".3.0.65-read").tool
+    assert reading is not None
+    assert (reading.kind, reading.file, reading.output) == ("read", "/home/dev/orders/gateway.toml", "1 | retries = 3")
+    failure = read("cline", "PostToolUse", ".3.0.65-failed")
+    assert failure.event == "tool-failure"
+    assert failure.tool is not None
+    assert failure.tool.command == "./check"
+    assert failure.tool.error.splitlines()[-1] == "ModuleNotFoundError: No module named 'frobnicate'"
+    end = read("cline", "TaskComplete", ".3.0.65")
+    assert (end.event, end.last_message, end.cwd) == ("stop", "Done.", "/home/dev/orders")
+
+
 def test_cline_takes_words_after_a_tool_alone() -> None:
     adapter = adapter_of("cline")
     assert adapter.write("post-tool", Reaction(inject="words")) == {"contextModification": "words"}

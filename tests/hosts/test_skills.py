@@ -18,7 +18,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is 
 NAMES = {skill.name for skill in SKILLS}
 HOSTS = {
     "skills": ".agents/skills",
-    **{host.name: f"{host.skills.default}/skills" for host, _ in host_registry.installers() if host.skills},
+    **{
+        host.name: f"{host.skills.default}/{host.skills.entries[0]}"
+        for host, _ in host_registry.installers()
+        if host.skills
+    },
 }
 
 

@@ -1,4 +1,4 @@
-"""Aider's chat history, written here as aider's own `io.py` writes it."""
+"""Aider's chat history: one that it wrote, and others written here as aider's own `io.py` writes them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from palazzo.sources.formats import Noise, Row
 from .collection_samples import few, head_of, read_all, said, words
 
 FEEDER = Aider()
+CAPTURED = Path(__file__).parents[1] / "fixtures" / "aider" / "0.86.2" / ".aider.chat.history.md"
 STARTED = "\n# aider chat started at 2026-03-04 10:20:30\n\n"
 
 
@@ -40,6 +41,16 @@ def write(directory: Path, *pieces: str) -> Path:
 def rows_of(directory: Path, *pieces: str) -> list[Row]:
     [(_, rows)] = read_all(FEEDER, write(directory, *pieces))
     return rows
+
+
+def test_what_aider_wrote_is_a_session_of_a_prompt_and_its_answer() -> None:
+    assert FEEDER.recognises(CAPTURED, head_of(CAPTURED))
+    [(_, rows)] = read_all(FEEDER, CAPTURED)
+    assert [(message.role, message.text) for message in said(rows) if message.role != "tool"] == [
+        ("user", "Which port does the payment gateway listen on?"),
+        ("assistant", "Decided: the payment gateway listens on port 8443, because the proxy only lets that through."),
+    ]
+    assert b"".join(row.raw for row in rows).strip() == CAPTURED.read_bytes().strip()
 
 
 def test_speakers_are_told_apart(tmp_path: Path) -> None:

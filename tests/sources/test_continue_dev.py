@@ -15,6 +15,7 @@ from palazzo.sources.formats import Message, Noise, Unreadable
 from .collection_samples import few, head_of, is_canonical, json_values, read_all, read_or_refuse, said, words
 
 FEEDER = ContinueDev()
+CAPTURED = Path(__file__).parents[1] / "fixtures" / "continue" / "1.5.47"
 
 
 def item(role: str, content: object, **fields: object) -> dict[str, object]:
@@ -51,6 +52,22 @@ def test_the_session_and_its_turns(tmp_path: Path) -> None:
     ]
     assert rows[0].content == Noise("session")
     assert all(is_canonical(row.raw) for row in rows)
+
+
+def test_what_the_program_wrote_is_read_and_a_server_s_answer_is_its_text() -> None:
+    sessions = {session.identity.session_id[:8]: said(rows) for session, rows in read_all(FEEDER, CAPTURED)}
+    assert [(message.role, message.text.partition(":")[0]) for message in sessions["60b5fe6a"]] == [
+        ("user", "Which port does the payment gateway listen on?"),
+        ("assistant", "Decided"),
+        ("user", "Which proxy is it?"),
+        ("assistant", "It is nginx."),
+    ]
+    looked, kept, _ = (message for message in sessions["b2d3bd1a"] if message.role == "assistant")
+    assert [(part.kind, part.name) for part in looked.parts if part.name] == [
+        ("tool_call", "search"),
+        ("tool_result", "search"),
+    ]
+    assert kept.text.splitlines()[-1].startswith("Filed as ")
 
 
 def test_parts_thoughts_and_pictures(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import apsw
 import pytest
+import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -53,6 +54,21 @@ def test_a_database_of_kilo_code_is_that_host_s(tmp_path: Path) -> None:
     [reader] = OF_KILO_CODE
     assert (reader.recognises(path, head_of(path)), FEEDER.recognises(path, head_of(path))) == (True, False)
     assert {session.identity.key[0] for session in reader.sessions(path)} == {"kilo"}
+
+
+def test_what_kilo_code_wrote_is_read_to_the_last_row(tmp_path: Path) -> None:
+    path = tmp_path / "kilo.db"
+    path.write_bytes(zstandard.decompress((FIXTURES.parent / "kilo" / "7.7.9.db.zst").read_bytes()))
+    [reader] = OF_KILO_CODE
+    first, second = read_all(reader, path)
+    assert [session.cwd for session, _ in (first, second)] == ["/home/dev/orders"] * 2
+    assert not [row for _, rows in (first, second) for row in rows if isinstance(row.content, Unreadable)]
+    assert [(message.role, message.text) for message in said(first[1])] == [
+        ("user", "Which port does the payment gateway listen on?"),
+        ("assistant", "Decided: the payment gateway listens on port 8443, because the proxy only lets that through."),
+    ]
+    calls = [part.name for message in said(second[1]) for part in message.parts if part.kind == "tool_call"]
+    assert calls == ["palazzo_search", "palazzo_remember"]
 
 
 @pytest.mark.parametrize("name", ["1.18.33.db", "1.18.33-18-turns.db", "migrated.db"])

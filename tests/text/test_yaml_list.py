@@ -35,6 +35,31 @@ def test_an_item_is_added_once_and_removed_without_a_trace(text: str) -> None:
     assert without_item(added, "read", ITEM) == text
 
 
+SERVER = "{name: palazzo, command: /bin/palazzo, args: [mcp]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# mine\nname: Mine\nmodels:\n  - name: x\n",
+        "servers:\n  - name: other\n    command: other\n\n# last\nname: Mine\n",
+        "servers:\r\n- uses: a/b\r\n- {name: other, command: other}\r\n",
+        "servers: [{name: other, command: other}]\nname: Mine\n",
+        "servers: []\n",
+    ],
+)
+def test_a_mapping_is_an_item_too(text: str) -> None:
+    added = with_item(text, "servers", SERVER)
+    assert items(added, "servers")[0] == {"name": "palazzo", "command": "/bin/palazzo", "args": ["mcp"]}
+    assert with_item(added, "servers", SERVER) == added
+    assert without_item(added, "servers", items(added, "servers")[0]) == text
+
+
+def test_a_mapping_of_several_lines_is_removed_with_all_of_them() -> None:
+    text = "servers:\n  - name: palazzo\n    command: palazzo\n    args:\n      - mcp\n  # theirs\n  - name: other\n"
+    assert without_item(text, "servers", items(text, "servers")[0]) == "servers:\n  # theirs\n  - name: other\n"
+
+
 def test_a_text_that_was_made_for_the_item_goes_with_it() -> None:
     assert without_item(with_item(None, "read", ITEM), "read", ITEM) is None
 

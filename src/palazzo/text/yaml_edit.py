@@ -115,15 +115,15 @@ def _line_start(text: str, node: yaml.Node) -> int:
 
 def _lines_of(text: str, member: Member) -> tuple[int, int]:
     """Return where the lines of a member begin and end."""
-    end = _last_index(member[1])
+    end = last_index(member[1])
     line_end = text.find("\n", end)
     return _line_start(text, member[0]), len(text) if line_end < 0 else line_end + 1
 
 
-def _last_index(node: yaml.Node) -> int:
+def last_index(node: yaml.Node) -> int:
     """Return where the last token of a node ends; the end mark of a block is behind the comments that follow it."""
     if isinstance(node, yaml.MappingNode) and not node.flow_style and node.value:
-        return _last_index(node.value[-1][1])
+        return last_index(node.value[-1][1])
     if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
-        return _last_index(node.value[-1])
+        return last_index(node.value[-1])
     return int(node.end_mark.index)

@@ -4,11 +4,15 @@
       - NOTES.md
       - more.md
 
+An item is any value that YAML can write on one line, such as a mapping in braces.
+
 Programs that take a list often take one item without the brackets too. Such an item becomes a list, with a comment
 behind it, so that it can be restored. ValueError says in a few words why a text cannot be changed.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import yaml
 
@@ -17,26 +21,27 @@ from palazzo.text import appended_block, yaml_edit
 _WAS_ONE = "  # was one item"
 
 
-def items(text: str, key: str) -> list[str]:
+def items(text: str, key: str) -> list[Any]:
     """Return the items of a list; a single value is a list of one item."""
     node = yaml_edit.value_of(text, key)
     if isinstance(node, yaml.SequenceNode):
-        return [str(child.value) for child in node.value]
-    return [str(node.value)] if isinstance(node, yaml.ScalarNode) and node.value else []
+        return [_content_of(child) for child in node.value]
+    return [_content_of(node)] if isinstance(node, yaml.ScalarNode) and node.value else []
 
 
 def with_item(text: str | None, key: str, item: str) -> str:
-    """Return the text with an item, which YAML must be able to read without quotes."""
+    """Return the text with an item, which is given as YAML of one line."""
     lines = [f"{key}:", f"  - {item}"]
     if text is None:
         return appended_block.new(lines)
     node = yaml_edit.value_of(text, key)
     if node is None:
         return appended_block.append_block(text, lines)
-    if item in items(text, key):
+    content = yaml.safe_load(item)
+    if content in items(text, key):
         return text
     changed = _added(text, node, key, item)
-    if item not in items(changed, key) or len(items(changed, key)) != len(items(text, key)) + 1:
+    if content not in items(changed, key) or len(items(changed, key)) != len(items(text, key)) + 1:
         raise ValueError(f"its `{key}` cannot be extended: write it with one item on each line")
     return changed
 
@@ -54,15 +59,15 @@ def _added(text: str, node: yaml.Node, key: str, item: str) -> str:
     return f"{text[:start]}[{item}, {text[start:end]}]{_WAS_ONE}{text[end:]}"
 
 
-def without_item(text: str, key: str, item: str) -> str | None:
-    """Return the text without an item; None if nothing else is left, and never was."""
+def without_item(text: str, key: str, content: Any) -> str | None:
+    """Return the text without the item of that content; None if nothing else is left, and never was."""
     node = yaml_edit.value_of(text, key)
     if not isinstance(node, yaml.SequenceNode):
         return text
-    child = next((child for child in node.value if child.value == item), None)
+    child = next((child for child in node.value if _content_of(child) == content), None)
     if child is None:
         return text
-    start, end = child.start_mark.index, child.end_mark.index
+    start, end = child.start_mark.index, yaml_edit.last_index(child)
     if node.flow_style:
         return _without_flow_item(text, node, child)
     line_start = start - child.start_mark.column
@@ -84,6 +89,14 @@ def _without_flow_item(text: str, node: yaml.SequenceNode, child: yaml.Node) -> 
         single = text[next_start : list_end - 1]
         return text[: node.start_mark.index] + single + text[list_end + len(_WAS_ONE) :]
     return text[:start] + text[next_start:]
+
+
+def _content_of(node: yaml.Node) -> Any:
+    """Return what a node stands for; None if that is not plain YAML."""
+    try:
+        return yaml.SafeLoader("").construct_document(node)
+    except yaml.YAMLError:
+        return None
 
 
 def _rest_of_line(text: str, start: int) -> str:

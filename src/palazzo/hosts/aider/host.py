@@ -1,4 +1,4 @@
-"""What Palazzo knows of aider, from its source code.
+"""What Palazzo knows of aider, as version 0.86.2 was run, and from its source code.
 
 aider writes into the directory in which it is started, so its history is found only in that directory.
 """
@@ -14,5 +14,6 @@ HOST = Host(
     kinds=("aider",),
     directories=(Location("", ".aider"),),
     project_history=Location("AIDER_CHAT_HISTORY_FILE", ".aider.chat.history.md"),
-    evidence="source code",
+    evidence="program",
+    versions=("0.86.2",),
 )

@@ -1,9 +1,12 @@
-"""Cline's hooks, from the source code of version 4.1.13 (cline/cline, 2026-08-22); the program was not run.
+"""Cline's hooks, as version 3.0.65 of the command-line program was run, and from the source code of version 4.1.13 of
+the editor extension (cline/cline, 2026-08-22), which was not run.
 
 The editor extension (`apps/vscode/src/core/hooks`, `src/sdk/hooks-adapter.ts`) and the command-line program
 (`sdk/packages/core/src/hooks`) send the same objects for a prompt and a tool. They differ in where the last answer is.
 Of what a hook returns, version 4 puts before the model only the `contextModification` of hooks for tools (pull requests
-13297 and 13298); version 3 also took that of a prompt.
+13297 and 13298); version 3 of the extension also took that of a prompt. For the prompt of a command line the program
+calls no hook. To the result of commands it gives the form `[{query, result, success, error}]`, and it calls the tool
+successful when one of them has failed.
 """
 
 from __future__ import annotations
@@ -66,21 +69,45 @@ def _tool(payload: Payload) -> ToolUse | None:
     name = adapter.text(payload, "toolName")
     if not name:
         return None
-    output = adapter.text(payload, "result")
-    error = output if payload.get("success") is False else ""
+    output, has_failed = _outcome(adapter.text(payload, "result"))
+    error = output if has_failed or payload.get("success") is False else ""
     return ToolUse(name, adapter.kind(name), _arguments(adapter.mapping(payload, "parameters")), output, error)
 
 
-def _arguments(parameters: Payload) -> dict[str, Any]:
-    """Return a tool's arguments, all of them texts; several commands are one command line."""
-    arguments = dict(parameters)
+def _outcome(result: str) -> tuple[str, bool]:
+    """Return a tool's output, and whether the program says that one of several commands has failed."""
     try:
-        commands = json.loads(adapter.text(parameters, "commands") or "null")
+        outcomes = json.loads(result) if result.startswith("[{") else None
     except (ValueError, RecursionError):
-        commands = None
-    if isinstance(commands, list) and all(isinstance(command, str) for command in commands):
+        return result, False
+    if not isinstance(outcomes, list) or not all(_is_outcome(outcome) for outcome in outcomes):
+        return result, False
+    return "\n".join(outcome["result"] for outcome in outcomes), any(not outcome["success"] for outcome in outcomes)
+
+
+def _is_outcome(value: object) -> bool:
+    is_complete = isinstance(value, dict) and {"query", "result", "success"} <= value.keys()
+    return is_complete and isinstance(value, dict) and isinstance(value["result"], str)
+
+
+def _arguments(parameters: Payload) -> dict[str, Any]:
+    """Return a tool's arguments, all of them texts; commands are one command line, and of several files one counts."""
+    arguments = dict(parameters)
+    commands, files = (_parse_list(adapter.text(parameters, name)) for name in ("commands", "files"))
+    if commands and all(isinstance(command, str) for command in commands):
         arguments["command"] = "\n".join(commands)
+    if files and isinstance(files[0], dict):
+        arguments["path"] = adapter.text(files[0], "path")
     return arguments
+
+
+def _parse_list(text: str) -> list[Any]:
+    """Return a list that is given as JSON; empty if the text is anything else."""
+    try:
+        value = json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
 
 
 ADAPTER = Cline()

@@ -1,4 +1,4 @@
-"""What Palazzo knows of Cline, from the source code of version 4.1.13.
+"""What Palazzo knows of Cline, as version 3.0.65 of its program was run, and from the source code of version 4.1.13.
 
 Its files: `apps/vscode/src/core/storage/disk.ts` and `sdk/packages/shared/src/storage/paths.ts`. Version 3 kept the MCP
 servers in the directory of the editor extension.
@@ -17,5 +17,6 @@ HOST = Host(
         Location("", ".config/Code/User/globalStorage/saoudrizwan.claude-dev"),
         Location("", "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev"),
     ),
-    evidence="source code",
+    evidence="program",
+    versions=("3.0.65",),
 )

@@ -1,4 +1,4 @@
-"""What Palazzo knows of Continue, from its source code."""
+"""What Palazzo knows of Continue, as version 1.5.47 of its program `cn` was run, and from its source code."""
 
 from __future__ import annotations
 
@@ -10,5 +10,6 @@ HOST = Host(
     kinds=("continue",),
     directories=(Location("CONTINUE_GLOBAL_DIR", ".continue"),),
     histories=(Location("CONTINUE_GLOBAL_DIR", ".continue", ("sessions",)),),
-    evidence="source code",
+    evidence="program",
+    versions=("1.5.47",),
 )

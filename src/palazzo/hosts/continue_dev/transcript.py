@@ -8,10 +8,13 @@ A session is `{sessionId, title, workspaceDirectory, history}`. An item of `hist
 assistant's `toolCalls` as OpenAI has them; a tool's `toolCallId`). Beside it are `contextItems`, which the person
 attached, and `toolCallStates` (older: `toolCallState`), which holds a call's `output` if no message of role tool has
 it. Items have neither ids nor times; the index says when a session began.
+
+The program `cn` (1.5.47) writes the same. The output of an MCP server's tool is there the JSON of its list of blocks.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -48,7 +51,7 @@ class ContinueDev:
     """Reads Continue's sessions, given their directory or one file."""
 
     kind = KIND
-    version = 1
+    version = 2  # 1 kept the JSON around the text of an MCP server's answer
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is a session, or the directory that has the index."""
@@ -205,7 +208,7 @@ def _compose(item: JsonObject, message: JsonObject, tools: _Tools) -> Composer:
         name, trust = tools.known.get(call) or ("", trust_of_tool(""))
         failed = string(state, "status") == "errored"
         if call not in tools.answered:
-            output = JOINT.join(string(block, "content") for block in objects_in(state.get("output")))
+            output = JOINT.join(_text_of_blocks(string(block, "content")) for block in objects_in(state.get("output")))
             composer.add("tool_result", output, name=name, call=call, failed=failed, trust=trust)
     for context in objects_in(item.get("contextItems")):
         words = "\n".join(filter(None, (string(context, "name"), string(context, "content"))))
@@ -223,6 +226,19 @@ def _add_content(composer: Composer, content: object) -> None:
         elif isinstance(picture, dict):
             url = string(picture, "url")
             composer.add("image", "[image]" if url.startswith("data:") or not url else f"[image, {url}]")
+
+
+def _text_of_blocks(output: str) -> str:
+    """Return the text of an output that is the JSON of blocks of text; the output itself if it is anything else."""
+    if not output.startswith('[{"'):
+        return output
+    try:
+        blocks: object = json.loads(output)
+    except ValueError:
+        return output
+    texts = [block.get("text") for block in objects_in(blocks) if block.keys() == {"type", "text"}]
+    is_all_text = isinstance(blocks, list) and len(texts) == len(blocks)
+    return JOINT.join(text for text in texts if isinstance(text, str)) if is_all_text else output
 
 
 def _words(content: object) -> str:

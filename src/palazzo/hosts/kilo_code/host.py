@@ -1,4 +1,5 @@
-"""What Palazzo knows of Kilo Code, from the source code of version 7 (`packages/opencode` in Kilo-Org/kilocode).
+"""What Palazzo knows of Kilo Code, as version 7.7.9 of its program was run, and from its source code
+(`packages/opencode` in Kilo-Org/kilocode).
 
 Since version 7, the program and the editor extension are built on opencode, and share its settings, instructions,
 plugins and database under the name `kilo`.
@@ -15,5 +16,8 @@ HOST = Host(
     kinds=("kilo",),
     directories=(Location("", ".config/kilo"), Location("", ".local/share/kilo")),
     histories=(Location("KILO_DB", ""), Location("XDG_DATA_HOME", ".local/share", ("kilo/kilo*.db",))),
-    evidence="source code",
+    skills=Location("XDG_CONFIG_HOME", ".config", ("kilo/skills",)),
+    project_skills=".kilo/skills",
+    evidence="program",
+    versions=("7.7.9",),
 )
