@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -83,3 +85,19 @@ def test_answers_of_peers_are_read() -> None:
     ]
     found = {"results": [{"file_path": "sessions/s1.md", "content": "whole", "matched_chunk": "part"}]}
     assert peer_basic_memory.read_hits(json.dumps(found)) == [ShownHit("s1", "part")]
+
+
+def test_a_note_of_basic_memory_without_words_or_with_a_part_without_a_vector_is_unindexed(tmp_path: Path) -> None:
+    database = tmp_path / "memory.db"
+    for name in ("whole", "half", "wordless"):
+        (tmp_path / f"{name}.md").write_text("text", "utf-8")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("CREATE TABLE entity (id INTEGER PRIMARY KEY, file_path TEXT)")
+        connection.execute("CREATE TABLE search_index (type TEXT, file_path TEXT)")
+        connection.execute("CREATE TABLE search_vector_chunks (entity_id INTEGER, embedding_status TEXT)")
+        connection.execute("INSERT INTO entity VALUES (1, 'whole.md'), (2, 'half.md'), (3, 'wordless.md')")
+        connection.execute("INSERT INTO search_index VALUES ('entity', 'whole.md'), ('entity', 'half.md')")
+        connection.execute("INSERT INTO search_index VALUES ('relation', 'wordless.md')")
+        connection.execute("INSERT INTO search_vector_chunks VALUES (1, 'ready'), (2, 'ready'), (2, 'pending')")
+    assert peer_basic_memory.unindexed_notes(tmp_path, database) == {"wordless.md"}
+    assert peer_basic_memory.unindexed_notes(tmp_path, database, by_vectors=True) == {"half.md", "wordless.md"}
