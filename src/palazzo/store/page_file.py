@@ -66,12 +66,12 @@ class Tree:
 
 
 class PageFile:
-    """A database's file, open for reading; use `with`. Raises UnreadablePage if the first page is missing."""
+    """A database's file, open for reading; use `with`. Raises UnreadablePage if the first page cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self._file = RawDatabase(path)
         try:
-            head = self._file.read(0, _HEADER)
+            head = self._read_header()
             if len(head) < _HEADER or not head.startswith(b"SQLite format 3\x00"):
                 raise UnreadablePage("the file has no header")
             (size,) = struct.unpack(">H", head[16:18])
@@ -94,6 +94,12 @@ class PageFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+    def _read_header(self) -> bytes:
+        try:
+            return self._file.read(0, _HEADER)
+        except OSError as error:  # the disk cannot read the sector
+            raise UnreadablePage(f"the file's header: {error.strerror}") from None
 
     def read(self, page: int) -> bytes:
         """Return a page. Raises UnreadablePage."""
