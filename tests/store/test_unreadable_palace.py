@@ -1,4 +1,4 @@
-"""A palace whose disk cannot read a sector: whichever read fails, it is sound or damaged, or a sentence says why not."""
+"""A palace whose disk cannot read a sector: whichever read fails, it is sound or damaged, or one sentence says why."""
 
 from __future__ import annotations
 
