@@ -44,7 +44,8 @@ def test_a_few_kills_lose_nothing(tmp_path: Path) -> None:
 def test_kills_lose_nothing(tmp_path: Path) -> None:
     counts = last_of(tmp_path, lambda scratch, journal: run_kills(scratch, journal, scaled(300), SEED + 1, quiet))
     assert lossless(counts), counts.failures
-    assert counts.details["killed"] > counts.runs // 2
+    # How long a step takes is learned from those that outlive their kill, so among the first few many do.
+    assert counts.details["killed"] > counts.runs // 5
 
 
 @pytest.mark.slow
