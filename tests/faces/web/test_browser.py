@@ -1,14 +1,8 @@
-"""The viewer in a real browser: the machine's Chromium, driven by Playwright.
-
-`apt-get install chromium` brings it; Playwright downloads no browser for this. Without Chromium, nothing is run; where
-`PALAZZO_CI` is set, as `.ci/run` does, the tests fail.
-"""
+"""The viewer in a real browser; see `watched_browser`."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import struct
 import threading
 import time
@@ -26,8 +20,8 @@ import pytest
 from tests.faces.web.conftest import SESSION, write_world
 from tests.faces.web.served_viewer import ServedViewer, served_viewer
 from tests.faces.web.test_attacks import WING, hostile, hostile_paths
+from tests.faces.web.watched_browser import IN_CHROMIUM, Watched, axe_core, browser, serious_findings
 from tests.features.trust.sessions_written import World, run
-from tools import make_viewer
 
 from palazzo.faces.http import http_socket
 from palazzo.faces.web.page_export import export_pages
@@ -35,30 +29,13 @@ from palazzo.faces.web.web_server import WebServer
 from palazzo.faces.web.web_sessions import Visitor
 from palazzo.model import Micros
 
-playwright = pytest.importorskip("playwright.sync_api", reason="NOT RUN: Playwright is not installed.")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        CHROMIUM is None and "PALAZZO_CI" not in os.environ, reason="NOT RUN: Chromium is not installed."
-    ),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-__all__ = ["hostile"]
+pytestmark = IN_CHROMIUM
+__all__ = ["browser", "hostile"]
 PAGES: tuple[str, ...] = (
     *("/", "/?q=gateway", "/sessions", f"/session/{SESSION}", "/palace", "/room?wing=api", "/knowledge", "/told"),
     *(f"/told/{SESSION}", "/review", "/code", "/code?path=gateway.toml", "/health", "/drawer/ffffffffffff"),
 )
-SERIOUS = ("serious", "critical")
 DAY = 86_400_000_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -70,68 +47,24 @@ def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedViewer]:
         yield served
 
 
-class Watched:
-    """A page that has opened a link, and everything that it asked for and complained about."""
-
-    def __init__(self, browser: Any, viewer: ServedViewer, **options: Any) -> None:
-        self.viewer = viewer
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("dialog", self._dismiss)
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(viewer.origin + viewer.link())
-        self.page.wait_for_url(f"{viewer.origin}/")
-
-    def _dismiss(self, dialog: Any) -> None:
-        self.complaints.append("a dialog")
-        dialog.dismiss()
-
-    def _hear(self, message: Any) -> None:
-        if message.type in ("error", "warning") and "404" not in message.text:
-            self.complaints.append(message.text)
-
-    def go(self, path: str) -> Any:
-        return self.page.goto(self.viewer.origin + path, wait_until="load")
-
-    def assert_clean(self) -> None:
-        assert self.complaints == []
-        own = (f"{self.viewer.origin}/", f"blob:{self.viewer.origin}/")  # the latter is a picture of the page itself
-        assert [url for url in self.requests if not url.startswith(own)] == []
-
-    def close(self) -> None:
-        self.context.close()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280, 2560])
 def test_every_page_fits_and_is_quiet(browser: Any, viewer: ServedViewer, width: int, scheme: str) -> None:
     watched = Watched(browser, viewer, viewport={"width": width, "height": 900}, color_scheme=scheme)
     for path in PAGES:
         watched.go(path)
-        overflow = watched.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-        assert overflow <= 0, path
+        assert watched.width_too_large() <= 0, path
     watched.assert_clean()
     watched.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_has_no_serious_findings(browser: Any, viewer: ServedViewer, scheme: str) -> None:
-    if shutil.which("npm") is None:
-        pytest.skip("NOT RUN: npm, which brings axe-core, is not installed.")
-    axe = (make_viewer.installed_programs() / "axe-core" / "axe.min.js").read_text("utf-8")
+    axe = axe_core()
     watched = Watched(browser, viewer, color_scheme=scheme, bypass_csp=True)
-    findings = []
     for path in PAGES:
         watched.go(path)
-        watched.page.evaluate(axe)
-        for violation in watched.page.evaluate("axe.run()")["violations"]:
-            if violation["impact"] in SERIOUS:
-                findings.append((path, violation["id"], [node["target"] for node in violation["nodes"]][:3]))
-    assert findings == []
+        assert serious_findings(watched, axe) == [], path
     watched.close()
 
 
