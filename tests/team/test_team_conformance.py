@@ -1,92 +1,115 @@
-"""The same truth in SQLite and in PostgreSQL: a query's words and vector match each drawer equally well in both."""
+"""The same truth in SQLite and in PostgreSQL: a question finds the same ten drawers, with the same scores, in both."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
+from tests.features.trust.sessions_written import World
+from tests.features.trust.sessions_written import run as carry_out
 from tests.index.hashed_words import HashedWords
 from tests.team.members import Person, Team
 
-from palazzo.index import keyword_candidates
 from palazzo.index.lexicon import Lexicon
-from palazzo.index.query import Query, understand
-from palazzo.index.vector_index import EVERYTHING, VectorIndex
+from palazzo.index.query import Query
+from palazzo.index.search_pipeline import search
+from palazzo.index.vector_index import VectorIndex
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import drawers, vector_rows
+from palazzo.store import vector_rows
 from palazzo.team.server import accounts
 from palazzo.team.server.team_search import TeamSearch
 
 pytestmark = pytest.mark.slow
-QUESTIONS = 300
-DRAWERS = 40
-Values = dict[bytes, float]
-"""BM25 or cosine by the id of a drawer."""
+QUESTIONS, BEST = 300, 10
+NOTES, SESSIONS, EXCHANGES, DOCUMENTS, SECTIONS = 30, 8, 6, 5, 6
+WING, OTHER_WING = "api", "shop"
 VOCABULARY = (
     "payment retry retries refund refunds invoice queue bank midnight approval approvals worker timeout checkout price "
     "cents currency Zürich naïve token session cache deploy rollback schema migration index vector posting server"
 )
 WORDS = VOCABULARY.split()
+QUESTION_WORDS = [*WORDS, "parseHTTPRequest", "Ada", "when", "how", WING, OTHER_WING, "pytest", "elsewhere"]
+AUTHORS = ("Ada", "Grace Hopper")
 
 
-def write_notes(person: Person, chance: random.Random) -> None:
-    """Notes of 3 to 40 words, of which the first in the list are the most common; some have tags."""
+class Ranking(NamedTuple):
+    """The best drawers by id, best first, their scores, and how likely there is an answer."""
+
+    ids: list[str]
+    scores: list[float]
+    chance: float
+
+
+def make_sentence(chance: random.Random, most: int) -> str:
+    """3 to `most` words, of which the first of the list are the most common."""
     weights = [1 / (rank + 1) for rank in range(len(WORDS))]
+    return " ".join(chance.choices(WORDS, weights, k=chance.randrange(3, most)))
+
+
+def write(person: Person, chance: random.Random) -> None:
+    """Notes, some of named people; sessions with questions, answers, commands and their failures; and documents."""
+    world = World(person.palace.parent)
+    for number in range(SESSIONS):
+        session = world.session(f"session-{number}")
+        for _ in range(EXCHANGES):
+            session.asks(f"{make_sentence(chance, 12)}?")
+            if chance.random() < 0.5:
+                session.calls("Bash", make_sentence(chance, 30), command=f"make {make_sentence(chance, 5)}")
+            session.answers(f"{make_sentence(chance, 60)}, parseHTTPRequest {number}.")
+    for number in range(DOCUMENTS):
+        sections = [f"## {make_sentence(chance, 6)}\n\n{make_sentence(chance, 80)}." for _ in range(SECTIONS)]
+        (world.project / f"page{number}.md").write_text(f"# Page {number}\n\n" + "\n\n".join(sections) + "\n")
+    carry_out(world.context(), "mine", (world.histories,))
+    carry_out(world.context(), "mine", (world.project,))
+    world.close()
     with Palace.open(person.palace, embedder=HashedWords) as palace:
-        for number in range(DRAWERS):
-            words = chance.choices(WORDS, weights, k=chance.randrange(3, 40))
-            place = Place("shop", chance.choice(["checkout", "billing", "search"]))
-            author = chance.choice(["Ada", "Grace Hopper"])
-            palace.remember(f"{' '.join(words)}, parseHTTPRequest {number}", place, author=author)
+        for _ in range(NOTES):
+            place = Place(chance.choice([WING, OTHER_WING]), chance.choice(["checkout", "billing", "search"]))
+            palace.remember(f"{make_sentence(chance, 40)}.", place, author=chance.choice(AUTHORS))
         palace.embed_pending()
 
 
-def ask_palace(person: Person, questions: Sequence[str]) -> list[tuple[Values, Values]]:
-    """Return BM25 and cosines of every drawer that a palace finds, for each question."""
-    answers = []
+def ask_palace(person: Person, questions: Sequence[str]) -> list[Ranking]:
+    """Ask a palace for its best drawers, without the comparison of tokens, which needs a real model."""
     with Palace.open(person.palace, embedder=HashedWords) as palace, palace.database.snapshot() as connection:
-        uids = dict(drawers.find_drawers(connection, b"", b"\xff" * 16, 10 * DRAWERS))
         (embedder, _, dimension), *_ = vector_rows.embedders(connection)
         index, lexicon = VectorIndex(embedder, dimension), Lexicon()
-        index.follow(connection)
-        for question in questions:
-            parsed_query = understand(Query(question))
-            found = keyword_candidates.find(connection, parsed_query, (), DRAWERS, lexicon=lexicon)
-            nearest = index.nearest(HashedWords().embed_query(parsed_query.sentence), DRAWERS, EVERYTHING)
-            answers.append(
-                ({uids[row]: score for row, score in found.row_scores}, {uids[row]: score for row, score in nearest})
-            )
-    return answers
+        requests = [
+            Query(text, limit=BEST, budget=1_000_000, disabled_stages=frozenset({"tokens"})) for text in questions
+        ]
+        answers = [search(connection, request, index, HashedWords(), lexicon=lexicon) for request in requests]
+    return [
+        Ranking([hit.drawer.id for hit in answer.hits], [hit.score for hit in answer.hits], answer.chance)
+        for answer in answers
+    ]
 
 
-def ask_team(team: Team, person: Person, questions: Sequence[str]) -> list[tuple[Values, Values]]:
-    """Return the same of what a team server finds."""
+def ask_team(team: Team, person: Person, questions: Sequence[str]) -> list[Ranking]:
+    """Ask the same of a team server."""
     account = accounts.authenticate(team.database, person.membership.token)
-    search, answers = TeamSearch(team.database, HashedWords), []
-    with team.database.as_reader(account.person) as session:
-        uids = {slot: bytes(uid) for slot, uid in session.execute("SELECT slot, uid FROM team.drawer")}
-        for question in questions:
-            _, matches, cosines = search.find_candidates(session, account, question)
-            (words,), (near,) = matches.values(), cosines.values()
-            answers.append(
-                (
-                    {uids[slot]: score for slot, score in enumerate(words.bm25.tolist()) if score},
-                    {uids[slot]: score for slot, score in enumerate(near.tolist())},
-                )
-            )
-    return answers
+    team_search = TeamSearch(team.database, HashedWords)
+    answers = [team_search.rank(account, question, BEST) for question in questions]
+    return [
+        Ranking([hit.id for hit in answer.hits], [hit.score for hit in answer.hits], answer.chance)
+        for answer in answers
+    ]
 
 
-def test_words_and_vectors_match_equally_well_in_sqlite_and_postgresql(team: Team) -> None:
+def test_questions_find_the_same_drawers_with_the_same_scores_in_sqlite_and_postgresql(team: Team) -> None:
     chance, ada = random.Random(7), team.join("Ada")
-    write_notes(ada, chance)
-    ada.share()
+    write(ada, chance)
+    ada.share(WING)
+    ada.share(OTHER_WING)
     team.build()
-    questions = [" ".join(chance.choices(WORDS, k=chance.randrange(1, 7))) for _ in range(QUESTIONS)]
-    for question, own, shared in zip(
-        questions, ask_palace(ada, questions), ask_team(team, ada, questions), strict=True
-    ):
-        assert shared[0] == pytest.approx(own[0], abs=1e-9), question
-        assert shared[1] == pytest.approx(own[1], abs=1e-9), question
+    questions = [" ".join(chance.choices(QUESTION_WORDS, k=chance.randrange(1, 9))) for _ in range(QUESTIONS)]
+    found = zip(questions, ask_palace(ada, questions), ask_team(team, ada, questions), strict=True)
+    kinds = set()
+    for question, own, shared in found:
+        assert shared.ids == own.ids, question
+        assert shared.scores == pytest.approx(own.scores, abs=1e-9), question
+        assert shared.chance == pytest.approx(own.chance, abs=1e-9), question
+        kinds.add(len(own.ids))
+    assert BEST in kinds

@@ -22,7 +22,7 @@ from tests.team.postgres import working
 from palazzo.store import keyword_columns, keyword_tokens
 from palazzo.store.database import Connection
 from palazzo.team.server import scratch_palace, wing_rows
-from palazzo.team.server.scratch_palace import ScratchPalace, TeamDrawer
+from palazzo.team.server.scratch_palace import ScratchPalace, TeamDrawer, TeamPosition
 from palazzo.team.server.team_database import Session, TeamDatabase
 from palazzo.team.server.worker import Worker
 
@@ -93,7 +93,8 @@ def make_drawer(number: int, words: Sequence[str], hidden: str) -> TeamDrawer:
     terms = keyword_tokens.stems(f"{body}\n{context} {hidden}")
     details: Any = Details(number.to_bytes(16, "big"), number, "title")
     vectors = tuple((1.0, bytes([number, len(body) % 256])) for _ in range(len(words) % 3))
-    return TeamDrawer(details.uid, 1, "teammate", details, body, tuple(terms), len(terms) + 3, vectors)
+    position = TeamPosition(7, 8, number, 0, len(body), 0)
+    return TeamDrawer(details.uid, 1, "teammate", details, body, tuple(terms), len(terms) + 3, position, vectors)
 
 
 def read_rows(session: Session) -> list[dict[Any, Any]]:
@@ -145,6 +146,23 @@ def test_rows_after_any_changes_are_those_of_the_drawers_that_are_left(team_data
         for drawer in drawers.values()
         for term, number in Counter(drawer.terms).items()
     }
+
+
+def test_rows_of_an_earlier_version_are_written_again(team: Team) -> None:
+    """As after the migration that added where drawers stand: rows without it are found meanwhile, too."""
+    ada = team.join("Ada")
+    ada.say(DECISION)
+    ada.share()
+    team.build()
+    with working(team.database, 1) as session:
+        session.execute("UPDATE team.drawer SET source = 0, thread = 0, size = 0, digest = ''")
+    with team.database.as_server() as session:
+        session.execute("UPDATE team.wing SET built = -1")
+    assert [hit.text for hit in ada.find("retry payments")] == [DECISION]
+    team.build()
+    with working(team.database, 1) as session:
+        assert session.execute("SELECT source <> 0, size FROM team.drawer").fetchall() == [(True, len(DECISION))]
+    assert [hit.text for hit in ada.find("retry payments")] == [DECISION]
 
 
 def test_a_worker_that_fails_when_it_writes_leaves_nothing(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:

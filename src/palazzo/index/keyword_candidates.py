@@ -110,7 +110,7 @@ def find(
     best |= near
     words = {term: frequencies[term] for term in parsed_query.terms}
     row_scores = sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))
-    max_bm25 = _compute_max_bm25(list(words.values()), total)
+    max_bm25 = compute_max_bm25(list(words.values()), total)
     return KeywordCandidates(
         row_scores, max_bm25, words, total, frozenset(near), score_table, separate_scores, separate_rows
     )
@@ -172,7 +172,7 @@ def _frequencies(connection: Connection, lexicon: Lexicon, terms: Sequence[str])
     return {text: min((stem_counts[stem] for stem in own), default=0) for text, own in stems.items()}
 
 
-def _compute_max_bm25(frequencies: Sequence[int], total: int) -> float:
+def compute_max_bm25(frequencies: Sequence[int], total: int) -> float:
     """Return the upper bound of BM25: every word's saturated IDF. Words that most drawers contain add nothing."""
     odds = ((total - frequency + 0.5) / (frequency + 0.5) for frequency in frequencies)
     return _BM25_SATURATION * sum(math.log(max(value, 1.0)) for value in odds)

@@ -6,16 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import KeywordCandidates
-from palazzo.index.vector_index import VectorIndex
-from palazzo.store import drawers, feedback_rows, keyword_table, use_totals
-from palazzo.store.database import Connection
+from palazzo.index.recall_source import PalaceSource, RecallSource, Sides
 from palazzo.store.drawers import DrawerPlacement
-from palazzo.text.word_forms import is_identifier, match_expression
+from palazzo.text.word_forms import is_identifier
 
 _SOURCES_OF = 120
 """The most candidates whose source is looked up: those further down are the best of no source."""
@@ -23,8 +18,6 @@ _LEAST_TOTAL = 1_000
 """The number of drawers from which the counts of a palace say how rare a word is."""
 _OFTEN = 2_000
 """The most drawers of a word that is looked up by source: a more common word says little and takes long."""
-
-Sides = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,69 +63,53 @@ class Around:
 
 
 def look_around(
-    connection: Connection,
+    recall_source: RecallSource,
     best: Sequence[int],
     remaining_rows: Sequence[int],
     keyword_candidates: KeywordCandidates,
-    index: VectorIndex | None,
-    vector: NDArray[np.float32] | None,
     uses: frozenset[int] | None = frozenset(),
 ) -> Around:
     """Examine the `best` candidates closely, and the `remaining_rows` only as far as their source.
 
     `uses` are the drawers that the asking session has used; None if use does not count.
     """
-    neighbours = _neighbours(drawers.read_neighbours(connection, best))
+    neighbours = _neighbours(recall_source.read_neighbours(best))
     neighbour_rows = set(neighbours) - set(best)
-    placements = drawers.read_placements(connection, [*best, *neighbour_rows, *remaining_rows[:_SOURCES_OF]])
+    placements = recall_source.read_placements([*best, *neighbour_rows, *remaining_rows[:_SOURCES_OF]])
     rows = tuple(row for row in (*best, *sorted(neighbour_rows)) if row in placements)
     sources = sorted({placements[row].source for row in rows})
-    cosines: dict[int, float] = {}
-    windows: dict[int, float] = {}
-    stretches: dict[int, float] = {}
-    if index is not None and vector is not None:
-        cosines = index.cosines_of(rows, vector)
-        sides = {row: neighbours.get(row, ((), ())) for row in rows}
-        near = {
-            row: (row, *preceding_rows[:1], *following_rows[:1])
-            for row, (preceding_rows, following_rows) in sides.items()
-        }
-        far = {
-            row: (row, *preceding_rows[:2], *following_rows[:2])
-            for row, (preceding_rows, following_rows) in sides.items()
-        }
-        windows, stretches = index.window_cosines((near, far), vector)
-    worth, words_by_row, coverage = _weigh_words(connection, keyword_candidates, sources)
-    latest = _latest(keyword_candidates, words_by_row, rows, placements)
-    ids = {placements[row].uid: row for row in rows}
-    partners = {} if uses is None else use_totals.partners(connection, ids, uses)
+    sides = {row: neighbours.get(row, ((), ())) for row in rows}
+    near = {row: (row, *earlier_rows[:1], *later_rows[:1]) for row, (earlier_rows, later_rows) in sides.items()}
+    far = {row: (row, *earlier_rows[:2], *later_rows[:2]) for row, (earlier_rows, later_rows) in sides.items()}
+    windows, stretches = recall_source.compute_window_cosines((near, far))
+    worth, words_by_row, coverage = _weigh_words(recall_source, keyword_candidates, sources)
     return Around(
         rows,
         placements,
         neighbours,
-        cosines,
+        recall_source.compute_cosines(rows),
         windows,
         stretches,
         coverage,
         worth,
         words_by_row,
-        latest,
-        partners,
+        _latest(keyword_candidates, words_by_row, rows, placements),
+        recall_source.read_partners({placements[row].uid: row for row in rows}),
         uses or frozenset(),
-        {row: judgement.balance for row, judgement in feedback_rows.judgements(connection, rows).items()},
+        recall_source.read_verdicts(rows),
         _find_most_held(keyword_candidates, words_by_row, rows),
     )
 
 
 def examine_reasoning(
-    connection: Connection,
+    palace_source: PalaceSource,
     candidates: Sequence[Candidate],
     keyword_candidates: KeywordCandidates,
     around_said: Around,
 ) -> Around:
     """Examine reasoning candidates: without neighbours; their sources as far as `around_said` knows them."""
     rows = tuple(candidate.row for candidate in candidates)
-    placements = drawers.read_placements(connection, rows)
+    placements = palace_source.read_placements(rows)
     own_cosines = {candidate.row: candidate.cosine for candidate in candidates if candidate.cosine is not None}
     whole = sum(idf(frequency, keyword_candidates.total) for frequency in keyword_candidates.frequencies.values())
     worth: dict[str, float] = {}
@@ -140,7 +117,7 @@ def examine_reasoning(
     for term, frequency in keyword_candidates.frequencies.items():
         if frequency and whole > 0:
             worth[term] = idf(frequency, keyword_candidates.total) / whole
-            for row in _rows_with(connection, keyword_candidates, term, rows):
+            for row in palace_source.find_holders_among(term, rows):
                 words_by_row.setdefault(row, set()).add(term)
     words = {row: frozenset(terms) for row, terms in words_by_row.items()}
     return Around(
@@ -153,21 +130,9 @@ def examine_reasoning(
         around_said.coverage,
         worth,
         words,
-        feedback={row: each.balance for row, each in feedback_rows.judgements(connection, rows).items()},
+        feedback=palace_source.read_verdicts(rows),
         most_held=_find_most_held(keyword_candidates, words, rows),
     )
-
-
-def _rows_with(
-    connection: Connection, keyword_candidates: KeywordCandidates, term: str, rows: Sequence[int]
-) -> list[int]:
-    """Return which of these drawers contain a word."""
-    match = match_expression([term])
-    holder_rows = keyword_candidates.score_table.rows.get(match) if keyword_candidates.score_table else None
-    if holder_rows is not None:
-        return list(map(int, np.intersect1d(holder_rows, rows)))
-    sources = {placement.source for placement in drawers.read_placements(connection, rows).values()}
-    return [row for row, _ in keyword_table.holders(connection, match, sorted(sources)) if row in rows]
 
 
 def _neighbours(direct_neighbours: Mapping[int, Sides]) -> dict[int, Sides]:
@@ -185,7 +150,7 @@ def _neighbours(direct_neighbours: Mapping[int, Sides]) -> dict[int, Sides]:
 
 
 def _weigh_words(
-    connection: Connection, keyword_candidates: KeywordCandidates, sources: Sequence[int]
+    recall_source: RecallSource, keyword_candidates: KeywordCandidates, sources: Sequence[int]
 ) -> tuple[dict[str, float], dict[int, frozenset[str]], dict[int, float]]:
     """Return each word's share of the total weight, the words of each row, and each source's share.
 
@@ -199,10 +164,10 @@ def _weigh_words(
         value = idf(frequency, keyword_candidates.total) / whole if 0 < frequency <= _OFTEN and whole > 0 else 0.0
         if value > 0:
             worth[term] = value
-            rows, owners = _holders(connection, keyword_candidates, term, sources)
-            for row in rows:
+            holders = recall_source.find_holders(term, sources)
+            for row in holders.drawers:
                 words_by_row.setdefault(row, set()).add(term)
-            for source in owners:
+            for source in holders.sources:
                 coverage[source] += value
     return worth, {row: frozenset(terms) for row, terms in words_by_row.items()}, coverage
 
@@ -219,29 +184,6 @@ def _find_most_held(
         if whole > 0
         else 0.0
     )
-
-
-def _holders(
-    connection: Connection, keyword_candidates: KeywordCandidates, term: str, sources: Sequence[int]
-) -> tuple[list[int], set[int]]:
-    """Return the drawers of these sources that contain a word, and their sources.
-
-    Drawers that get a list of their own make their source no holder.
-    """
-    match = match_expression([term])
-    rows = keyword_candidates.score_table.rows.get(match) if keyword_candidates.score_table else None
-    if rows is None or not keyword_candidates.score_table or not sources:
-        holders = keyword_table.holders(connection, match, sources)
-        separate_rows = frozenset(keyword_candidates.separate_rows.tolist())
-        return [row for row, _ in holders], {source for row, source in holders if row not in separate_rows}
-    owners = keyword_candidates.score_table.sources[rows]
-    source_mask = np.zeros(max(int(owners.max(initial=0)), *sources) + 1, dtype=bool)
-    source_mask[list(sources)] = True
-    inside = source_mask[owners]
-    counts = (
-        inside & ~np.isin(rows, keyword_candidates.separate_rows) if len(keyword_candidates.separate_rows) else inside
-    )
-    return rows[inside].tolist(), set(owners[counts].tolist())
 
 
 def _latest(

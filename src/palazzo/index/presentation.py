@@ -111,23 +111,34 @@ class Hit:
         return tuple(map(str, self.reasons))
 
 
+class SeenTexts:
+    """Texts that were seen so far, of which each later one may be a near-copy."""
+
+    def __init__(self) -> None:
+        self._signatures: list[Signature] = []
+
+    def find_original(self, text: str) -> int | None:
+        """Return the number of the earlier text that this one nearly repeats; None if it is new, and then keep it."""
+        own = signature(text)
+        for number, earlier in enumerate(self._signatures):
+            if containment(own, earlier) >= NEAR_COPY:
+                return number
+        self._signatures.append(own)
+        return None
+
+
 def fold(hits: Iterable[Hit], limit: int) -> list[Hit]:
     """Keep the first `limit` hits that are not near-copies of an earlier one; list the copies in that one."""
     unique_hits: list[Hit] = []
-    signatures: list[Signature] = []
+    seen_texts = SeenTexts()
     for hit in hits:
-        own = signature(hit.drawer.text)
-        original = next(
-            (n for n, earlier_signature in enumerate(signatures) if containment(own, earlier_signature) >= NEAR_COPY),
-            None,
-        )
+        original = seen_texts.find_original(hit.drawer.text)
         if original is not None:
             unique_hits[original] = replace(
                 unique_hits[original], copies=(*unique_hits[original].copies, hit.drawer.id)
             )
         elif len(unique_hits) < limit:
             unique_hits.append(hit)
-            signatures.append(own)
         else:
             break
     return unique_hits

@@ -24,6 +24,7 @@ from palazzo.index.neighbour_search import Around, examine_reasoning, idf
 from palazzo.index.posting_lists import RowNumbers
 from palazzo.index.query import ParsedQuery, Query
 from palazzo.index.ranking import CandidateRank
+from palazzo.index.recall_source import PalaceSource
 from palazzo.index.search_scope import REASONING
 from palazzo.index.token_matching import TokenMatch, TokenMatcher
 from palazzo.store import keyword_table
@@ -77,7 +78,8 @@ def rank(
     best = [each for each in fused_candidates if request.among is None or each.row in request.among][:EXAMINED_LIMIT]
     if not best:
         return ReasoningRanks(())
-    around = examine_reasoning(connection, best, keyword_candidates, said_candidates.around)
+    palace_source = PalaceSource(connection, keyword_candidates)
+    around = examine_reasoning(palace_source, best, keyword_candidates, said_candidates.around)
     ranks = ranking.rank_reasoning(
         parsed_query, best, around, said_candidates.candidates, said_candidates.around, request.disabled_stages
     )

@@ -20,7 +20,7 @@ thousand drawers (`benchmarks/fit_floor.py`).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from operator import mul
 from typing import NamedTuple
 
@@ -84,25 +84,6 @@ NEARNESS_BY_TOKENS = NearnessScale(-2.7, Nearness(log_odds=0.50, cosine=4.3, hel
 """The same where the first hit was found by tokens as well, which makes its score say more."""
 
 
-class TeamEvidence(NamedTuple):
-    """What a team server knows of a drawer, whose source and neighbours it does not know; also used for the weights."""
-
-    cosine: float
-    held: float
-    """The share of the worth of the query's words that the drawer contains, 0 to 1."""
-
-
-class TeamScale(NamedTuple):
-    """A fitted logistic regression of the score of a team's hit."""
-
-    intercept: float
-    weights: TeamEvidence
-
-
-TEAM = TeamScale(-4.75, TeamEvidence(cosine=4.35, held=3.0))
-"""Fitted on the same questions as the others (`benchmarks/fit_team_score.py`), so that hits of both may be merged."""
-TEAM_BY_KEYWORD = TeamScale(-3.66, TeamEvidence(cosine=0.0, held=4.14))
-"""For drawers without a vector of the query's model."""
 _AVERAGE = Nearness(log_odds=-0.6, cosine=0.5, held=0.4)
 """What stands for evidence that is missing: the averages of the questions that were fitted."""
 _TINY = 1e-9
@@ -139,25 +120,6 @@ def choose_scale(has_cosine: bool, is_talk: bool, by_tokens: bool) -> Scale:
 def relevance(evidence: Evidence, scale: Scale) -> float:
     """Return the displayed score, 0 to 1."""
     return _logistic(scale.intercept, evidence, scale.weights)
-
-
-def team_relevance(cosine: float | None, held: float) -> float:
-    """Return the score of a team's hit, 0 to 1, on the scale of `relevance`; `cosine` is None without a vector."""
-    scale = TEAM_BY_KEYWORD if cosine is None else TEAM
-    return _logistic(scale.intercept, TeamEvidence(cosine or 0.0, held), scale.weights)
-
-
-def word_worth(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
-    """Return what each word of a query is worth: more, the fewer of the `total` drawers contain it; never 0."""
-    return {
-        word: math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)) for word, frequency in frequencies.items()
-    }
-
-
-def held_share(worth: Mapping[str, float], words: Collection[str]) -> float:
-    """Return the share of the worth of the query's words that a drawer with these words contains, 0 to 1."""
-    total = sum(worth.values())
-    return sum(value for word, value in worth.items() if word in words) / total if total else 0.0
 
 
 def _logistic(intercept: float, values: Iterable[float], weights: Iterable[float]) -> float:

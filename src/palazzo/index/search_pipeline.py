@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from palazzo.archive.archive_reader import read_drawers
 from palazzo.errors import EmbedderUnavailable
 from palazzo.index import (
@@ -20,7 +17,6 @@ from palazzo.index import (
     hit_window,
     presentation,
     query,
-    ranking,
     reasoning_candidates,
     reranking,
     score,
@@ -30,11 +26,13 @@ from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.index.lexicon import Lexicon
 from palazzo.index.nearest_vectors import NEAR, NearestVectors, QueryEmbedder
-from palazzo.index.neighbour_search import Around, idf, look_around
+from palazzo.index.neighbour_search import idf
 from palazzo.index.presentation import Hit
 from palazzo.index.query import ParsedQuery, Query
 from palazzo.index.ranking import CandidateRank, Signals
 from palazzo.index.reasoning_candidates import ReasoningRanks, SaidCandidates
+from palazzo.index.recall_source import PalaceSource
+from palazzo.index.recall_stages import HitScorer, rank_candidates, with_evidence
 from palazzo.index.reranker import Reranker, reorder
 from palazzo.index.search_scope import REASONING, SearchScope
 from palazzo.index.token_matching import TokenMatch, TokenMatcher
@@ -126,17 +124,14 @@ def search(
         candidates = [candidate for candidate in candidates if candidate.row in request.among]
     uses = None if request.as_of is not None or "together" in request.disabled_stages else request.used
     near = dense.near | keyword_candidates.near
-    candidate_ranks, around = _rank_candidates(
-        connection,
-        parsed_query,
-        candidates,
-        keyword_candidates,
-        index,
-        dense.vector,
-        request.disabled_stages,
-        near,
-        uses,
-    )
+    if "ranking" in request.disabled_stages:
+        candidate_ranks = [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates]
+        around = None
+    else:
+        palace_source = PalaceSource(connection, keyword_candidates, index, dense.vector, uses)
+        candidate_ranks, around = rank_candidates(
+            palace_source, parsed_query, candidates, keyword_candidates, near, uses, request.disabled_stages
+        )
     index_state, by_tokens = _state(connection, index, embedder), False
     matches: dict[int, TokenMatch] = {}
     if matcher is not None and around is not None:
@@ -236,27 +231,6 @@ def _passing(hits: list[Hit], chance: float, request: Query) -> list[Hit]:
     return hits if is_likely else []
 
 
-def _rank_candidates(
-    connection: Connection,
-    parsed_query: ParsedQuery,
-    candidates: list[Candidate],
-    keyword_candidates: KeywordCandidates,
-    index: VectorIndex | None,
-    vector: NDArray[np.float32] | None,
-    disabled_stages: frozenset[str],
-    near: frozenset[int],
-    uses: frozenset[int] | None,
-) -> tuple[list[CandidateRank], Around | None]:
-    """Return the candidates in their order, and their surroundings, if the ranking looks at them."""
-    if "ranking" in disabled_stages:
-        return [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates], None
-    best = [candidate.row for candidate in ranking.closest(candidates, near)]
-    best_rows = set(best)
-    remaining_rows = [candidate.row for candidate in candidates if candidate.row not in best_rows]
-    around = look_around(connection, best, remaining_rows, keyword_candidates, index, vector, uses)
-    return ranking.rank(parsed_query, candidates, around, disabled_stages), around
-
-
 def _match_tokens(
     connection: Connection,
     matcher: TokenMatcher,
@@ -268,17 +242,8 @@ def _match_tokens(
     worth = {
         term: idf(frequency, keyword_candidates.total) for term, frequency in keyword_candidates.frequencies.items()
     }
-    rows = [candidate_rank.candidate.row for candidate_rank in _with_evidence(candidate_ranks)]
+    rows = [candidate_rank.candidate.row for candidate_rank in with_evidence(candidate_ranks)]
     return matcher.match(connection, parsed_query.sentence, rows, worth)
-
-
-def _with_evidence(candidate_ranks: Sequence[CandidateRank]) -> list[CandidateRank]:
-    """Return those that have a word or a vector of their own: what only stands beside a hit is none."""
-    return [
-        candidate_rank
-        for candidate_rank in candidate_ranks
-        if candidate_rank.candidate.bm25 is not None or candidate_rank.candidate.cosine is not None
-    ]
 
 
 def _hits(
@@ -289,8 +254,8 @@ def _hits(
     request: Query,
     by_tokens: bool,
 ) -> Iterator[Hit]:
-    best: float | None = None
-    spoken_for = _with_evidence(candidate_ranks)
+    scorer = HitScorer(keyword_candidates.max_bm25, by_tokens)
+    spoken_for = with_evidence(candidate_ranks)
     batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
     for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
         candidate = candidate_rank.candidate
@@ -298,24 +263,16 @@ def _hits(
             continue
         if not _is_match(drawer, request, scope):  # what stands beside a hit may be filed elsewhere
             continue
-        own = candidate_rank.of_its_own
-        if best is None or not candidate_rank.signals.reasoning:
-            best = own if best is None else max(own, best)
-        share = score.share_of(candidate.bm25, keyword_candidates.max_bm25)
-        evidence = score.Evidence(candidate.cosine or 0.0, share, candidate_rank.signals.covered, own, best - own)
-        has_cosine, is_talk = candidate.cosine is not None, candidate_rank.is_talk
-        scale = score.choose_scale(has_cosine, is_talk, by_tokens)
         reasons = explanation.reasons(candidate_rank, keyword_candidates.max_bm25)
-        probability = score.relevance(evidence, scale)
         yield Hit(
             drawer,
-            probability,
+            scorer.score(candidate_rank),
             drawer.text,
             False,
             reasons,
             candidate.row,
             floor=score.LENIENT_FLOOR,
-            is_talk=is_talk and has_cosine,
+            is_talk=candidate_rank.is_talk and candidate.cosine is not None,
         )
 
 

@@ -92,7 +92,7 @@ class VectorIndex:
             slots = self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter)
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
-        return _best_of_each(owners, scores, limit)
+        return best_of_each(owners, scores, limit)
 
     def cosines_of(self, drawers: Iterable[int], query: NDArray[np.float32]) -> dict[int, float]:
         """Return the cosine of each of these drawers that has a vector, by its best passage."""
@@ -100,11 +100,7 @@ class VectorIndex:
             slots = self._slots_of(list(drawers))
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
-        best: dict[int, float] = {}
-        for owner, score in zip(owners.tolist(), scores.tolist(), strict=True):
-            if owner not in best or score > best[owner]:
-                best[owner] = score
-        return best
+        return best_by_owner(owners, scores)
 
     def window_cosines(
         self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
@@ -116,12 +112,7 @@ class VectorIndex:
             vectors = np.zeros((len(slots) + 1, self.dimension), dtype=np.float32)
             np.multiply(self._codes[slots], self._scales[slots][:, None], out=vectors[:-1])
             owners = self._drawers[slots].tolist()
-        cosines = np.einsum("ij,j->i", vectors[:-1], query).tolist()
-        best: dict[int, int] = {}
-        for n, owner in enumerate(owners):
-            if owner not in best or cosines[n] > cosines[best[owner]]:
-                best[owner] = n
-        return [_mean_cosines(vectors, best, kind, query) for kind in kinds]
+        return compute_window_cosines(vectors, owners, kinds, query)
 
     # --- scanning ------------------------------------------------------------------------------------------
 
@@ -252,7 +243,7 @@ class VectorIndex:
         self._signs.grow(capacity)
 
 
-def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+def best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
     """Return (owner, its highest score) of the best `limit`, best first; for equal scores, the older drawer first."""
     order = np.lexsort((owners, -scores))
     best: dict[int, float] = {}
@@ -262,6 +253,33 @@ def _best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit:
                 break
             best[owner] = score
     return list(best.items())
+
+
+def best_by_owner(owners: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[int, float]:
+    """Return the highest score of each owner, in the order of their first scores."""
+    best: dict[int, float] = {}
+    for owner, score in zip(owners.tolist(), scores.tolist(), strict=True):
+        if owner not in best or score > best[owner]:
+            best[owner] = score
+    return best
+
+
+def compute_window_cosines(
+    vectors: NDArray[np.float32],
+    owners: Sequence[int],
+    kinds: Sequence[Mapping[int, Sequence[int]]],
+    query: NDArray[np.float32],
+) -> list[dict[int, float]]:
+    """Return, by key, each window's cosine for each kind: of the mean of its drawers' best passages.
+
+    `vectors` are (passages + 1, dimension), the last of them zero; `owners` are the passages' drawers.
+    """
+    cosines = np.einsum("ij,j->i", vectors[:-1], query).tolist()
+    best: dict[int, int] = {}
+    for n, owner in enumerate(owners):
+        if owner not in best or cosines[n] > cosines[best[owner]]:
+            best[owner] = n
+    return [_mean_cosines(vectors, best, kind, query) for kind in kinds]
 
 
 def _mean_cosines(

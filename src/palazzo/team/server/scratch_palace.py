@@ -19,10 +19,20 @@ from typing import Any, NamedTuple
 
 from palazzo.errors import EmbedderUnavailable
 from palazzo.palace import EmbedderFactory, Palace, system_clock
-from palazzo.store import change_log, drawer_listing, drawers, items, keyword_columns, keyword_table, vector_rows
+from palazzo.store import (
+    change_log,
+    drawer_listing,
+    drawer_positions,
+    drawers,
+    items,
+    keyword_columns,
+    keyword_table,
+    vector_rows,
+)
 from palazzo.store.change_log import ChangeKind
 from palazzo.store.database import Connection
 from palazzo.store.drawer_listing import Listing
+from palazzo.store.drawer_positions import DrawerPosition
 from palazzo.store.drawers import DrawerDetails
 from palazzo.sync.merge import Origin, merge
 from palazzo.sync.records.item_records import Item
@@ -60,6 +70,21 @@ class SentRecords:
         return self.own_items | {bytes.fromhex(item) for item in repeated_items}
 
 
+class TeamPosition(NamedTuple):
+    """Where a drawer stands among others, as numbers that are the same in each scratch palace.
+
+    Drawers with the same `thread` are neighbours, in the order of `ordinal` and `start`. `size` is in code points;
+    `marks` are those of `text/questions`.
+    """
+
+    source: int
+    thread: int
+    ordinal: int
+    start: int
+    size: int
+    marks: int
+
+
 @dataclass(frozen=True, slots=True)
 class TeamDrawer:
     """A drawer of a wing: whose, its text, its terms in the order of the text, and its vectors as (scale, int8).
@@ -74,6 +99,7 @@ class TeamDrawer:
     body: str
     terms: tuple[str, ...]
     length: int
+    position: TeamPosition
     vectors: tuple[tuple[float, bytes], ...] = ()
 
     @property
@@ -81,7 +107,10 @@ class TeamDrawer:
         """Return a hash of all that is stored of it."""
         own = self.details
         names = (own.kind, own.role, own.author, own.room, own.title, own.branch, own.created_at)
-        parts = (self.uid, self.person, self.trust, names, self.body, self.terms, self.length, self.vectors)
+        parts = (
+            *(self.uid, self.person, self.trust, names, self.body),
+            *(self.terms, self.length, tuple(self.position), self.vectors),
+        )
         return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -239,7 +268,7 @@ def describe_drawers(connection: Connection, rows: Sequence[int], owners: Mappin
     spans = drawers.spans_of(connection, rows)
     item_rows = {item for own in spans.values() for item, _, _ in own}
     uids, texts = dict(items.uids_of(connection, item_rows)), items.read_texts(connection, item_rows)
-    vectors = _read_vectors(connection, rows)
+    vectors, positions = _read_vectors(connection, rows), drawer_positions.positions_of(connection, rows)
     for details in sorted(drawers.describe(connection, rows), key=lambda one: one.row):
         if details.kind == "reasoning":
             continue
@@ -255,8 +284,20 @@ def describe_drawers(connection: Connection, rows: Sequence[int], owners: Mappin
             body,
             terms,
             len(terms) + len(keyword_table.scope_of(connection, details.row).split()),
+            _number_position(positions[details.row], details.kind, own_spans[0][1]),
             tuple(vectors.get(details.row, ())),
         )
+
+
+def _number_position(position: DrawerPosition, kind: str, start: int) -> TeamPosition:
+    source = _hash_number(position.source)
+    thread = _hash_number(position.source, kind.encode(), position.thread.encode("utf-8", "surrogatepass"))
+    return TeamPosition(source, thread, position.ordinal, start, position.size, position.marks)
+
+
+def _hash_number(*parts: bytes) -> int:
+    """Return a number of 64 bits, with a sign, as PostgreSQL stores it."""
+    return int.from_bytes(blake2b(b"\0".join(parts), digest_size=8).digest(), "big", signed=True)
 
 
 def _read_vectors(connection: Connection, rows: Sequence[int]) -> dict[int, list[tuple[float, bytes]]]:

@@ -215,10 +215,27 @@ def _m003_sign_on(connection: Connection[Any]) -> None:
         _set_policy(connection, table, "ALL", "team.is_control()")
 
 
+_POSITIONS = """
+ALTER TABLE team.drawer ADD COLUMN source bigint NOT NULL DEFAULT 0, ADD COLUMN thread bigint NOT NULL DEFAULT 0,
+  ADD COLUMN ordinal bigint NOT NULL DEFAULT 0, ADD COLUMN start int NOT NULL DEFAULT 0,
+  ADD COLUMN size int NOT NULL DEFAULT 0, ADD COLUMN marks int NOT NULL DEFAULT 0;
+CREATE INDEX ON team.drawer(wing, thread, ordinal, start, slot);
+CREATE INDEX ON team.drawer(wing, source);
+"""
+
+
+def _m004_positions(connection: Connection[Any]) -> None:
+    """Add where drawers stand in their sources. Workers write the rows of all wings again; the search goes on."""
+    connection.execute(_POSITIONS)
+    connection.execute("SELECT set_config('palazzo.control', 'on', true)")
+    connection.execute("UPDATE team.wing SET built = -1")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("schema", _m001_schema),
     ("erasures", _m002_erasures),
     ("sign_on", _m003_sign_on),
+    ("positions", _m004_positions),
 )
 """Appended to; a released one is never edited."""
 

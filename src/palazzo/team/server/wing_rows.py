@@ -39,7 +39,8 @@ _Lengths = NDArray[np.uint16]
 _DRAWER_COLUMNS = {
     "wing": "int", "slot": "int", "uid": "bytea", "digest": "bytea", "person": "int", "trust": "text",
     "kind": "text", "role": "text", "author": "text", "room": "text", "title": "text", "branch": "text",
-    "created_at": "bigint", "body": "text",
+    "created_at": "bigint", "body": "text", "source": "bigint", "thread": "bigint", "ordinal": "bigint",
+    "start": "int", "size": "int", "marks": "int",
 }  # fmt: skip
 _LENGTH_COLUMNS = {"wing": "int", "block": "int", "lengths": "bytea"}
 _POSTING_COLUMNS = {
@@ -189,7 +190,18 @@ def _row_of(wing: int, slot: int, drawer: TeamDrawer) -> tuple[Any, ...]:
     own = drawer.details
     texts = map(_storable, (own.kind, own.role, own.author, own.room, own.title, own.branch))
     body = _storable(drawer.body)
-    return (wing, slot, drawer.uid, drawer.digest, drawer.person, drawer.trust, *texts, own.created_at, body)
+    return (
+        wing,
+        slot,
+        drawer.uid,
+        drawer.digest,
+        drawer.person,
+        drawer.trust,
+        *texts,
+        own.created_at,
+        body,
+        *drawer.position,
+    )
 
 
 def _write_postings(session: Session, wing: int, drawers: Mapping[int, TeamDrawer]) -> None:
