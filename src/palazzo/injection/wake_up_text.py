@@ -28,7 +28,7 @@ from palazzo.text.similarity import Signature, containment, signature
 from palazzo.text.token_counts import estimate_tokens
 
 Depth = Literal["shallow", "medium", "deep"]
-Section = Literal["due", "open", "todo", "decision", "fact", "session", "diary", "note"]
+Section = Literal["due", "open", "todo", "decision", "fact", "team", "session", "diary", "note"]
 DEPTHS: tuple[Depth, ...] = ("shallow", "medium", "deep")
 
 BUDGETS: Mapping[Depth, int] = {"shallow": 300, "medium": 900, "deep": 2000}
@@ -37,8 +37,8 @@ LONGEST: Mapping[Depth, int] = {"shallow": 140, "medium": 280, "deep": 560}
 """Maximum characters of one line's text."""
 DEPTH_SECTIONS: Mapping[Depth, frozenset[Section]] = {
     "shallow": frozenset(["due", "open", "todo", "decision", "session"]),
-    "medium": frozenset(["due", "open", "todo", "decision", "fact", "session", "diary", "note"]),
-    "deep": frozenset(["due", "open", "todo", "decision", "fact", "session", "diary", "note"]),
+    "medium": frozenset(["due", "open", "todo", "decision", "fact", "team", "session", "diary", "note"]),
+    "deep": frozenset(["due", "open", "todo", "decision", "fact", "team", "session", "diary", "note"]),
 }
 
 TITLES: Mapping[Section, str] = {
@@ -47,6 +47,7 @@ TITLES: Mapping[Section, str] = {
     "todo": "To do:",
     "decision": "Current decisions:",
     "fact": "Recently changed facts:",
+    "team": "Notes of teammates:",
     "session": "Last sessions:",
     "diary": "From the diary:",
     "note": "Notes:",
@@ -58,6 +59,7 @@ WORTH: Mapping[Section, float] = {
     "todo": 3.0,
     "decision": 2.5,
     "fact": 1.5,
+    "team": 1.5,
     "session": 1.5,
     "diary": 1.5,
     "note": 1.0,
@@ -69,6 +71,7 @@ HALF_LIVES: Mapping[Section, float] = {
     "todo": 60.0,
     "decision": 60.0,
     "fact": 30.0,
+    "team": 14.0,
     "session": 7.0,
     "diary": 7.0,
     "note": 30.0,

@@ -100,6 +100,7 @@ class TeamApp:
             self._route(f"{wing}/members", "PUT", TeamApp.set_member),
             self._route(f"{PREFIX}/search", "POST", TeamApp.find),
             self._route(f"{PREFIX}/drawers/{{id}}", "GET", TeamApp.read_drawers),
+            self._route(f"{PREFIX}/notes", "POST", TeamApp.list_notes),
             self._route(f"{PREFIX}/log", "GET", TeamApp.read_log),
             self._route(f"{PREFIX}/erasures", "GET", TeamApp.list_certificates),
             self._route(f"{PREFIX}/notices", "GET", TeamApp.list_notices),
@@ -220,6 +221,14 @@ class TeamApp:
         """Return the drawers of the person's wings whose id begins so."""
         account = self._account(request)
         return {"hits": [asdict(hit) for hit in self.search.read(account, request.path_params["id"])]}
+
+    def list_notes(self, request: Request, body: bytes) -> Answer:
+        """Return the newest notes of others in a wing."""
+        account, values = self._account(request), _values(body)
+        limit = values.get("limit", 10)
+        if type(limit) is not int or limit < 1:
+            raise UsageError("'limit' must be a positive number.")
+        return {"hits": [asdict(hit) for hit in self.search.list_notes(account, _text(values, "wing"), limit)]}
 
     # --- erasures ------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """team erasures: certificates of what was withdrawn; and the removal of what teammates withdrew from this palace.
 
-A palace stores no wing of a teammate. It has their words only where an agent was told them: in the ledger, which is
-emptied here, and in the agent's own transcript, which belongs to its host.
+A palace stores no wing of a teammate. It has their words only where an agent was told them: in the ledger and in
+wake-up texts, which are emptied here, and in the agent's own transcript, which belongs to its host.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from palazzo.features.team.contract import (
     TeamErasuresResult,
 )
 from palazzo.features.team.team_account import connect
-from palazzo.store import ledger
+from palazzo.store import ledger, wake_blocks
 from palazzo.team.client.team_connection import INCOMPLETE, TeamUnreachable
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def remove_withdrawn(context: Context, connection: TeamConnection) -> int:
     if uids and context.has_palace:
         with context.writing().database.transaction() as transaction:
             removed = ledger.forget_quotes(transaction, uids)
+            wake_blocks.drop_all(transaction)
     if notices:
         connection.acknowledge([*notices])
     return removed

@@ -125,6 +125,10 @@ class TeamConnection:
         """Return the best hits, best first."""
         return _read_hits(self._send("POST", "/search", {"query": query, "limit": limit, "wing": wing}))
 
+    def list_notes(self, wing: str, limit: int) -> list[SharedHit]:
+        """Return the newest notes that others have written in a wing, newest first; their score says nothing."""
+        return _read_hits(self._send("POST", "/notes", {"wing": wing, "limit": limit}))
+
     def read_drawers(self, prefix: str) -> list[SharedHit]:
         """Return the drawers that this person may read whose ids begin so."""
         return _read_hits(self._send("GET", f"/drawers/{quote(prefix, safe='')}"))

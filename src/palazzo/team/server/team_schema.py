@@ -221,6 +221,7 @@ ALTER TABLE team.drawer ADD COLUMN source bigint NOT NULL DEFAULT 0, ADD COLUMN 
   ADD COLUMN size int NOT NULL DEFAULT 0, ADD COLUMN marks int NOT NULL DEFAULT 0;
 CREATE INDEX ON team.drawer(wing, thread, ordinal, start, slot);
 CREATE INDEX ON team.drawer(wing, source);
+CREATE INDEX ON team.drawer(wing, created_at) WHERE kind = 'note';
 """
 
 

@@ -124,6 +124,18 @@ class TeamSearch:
         names = self._read_names({person for person, *_ in rows.values()})
         return [_make_hit(rows[slot], names, 1.0) for slot in slots]
 
+    def list_notes(self, account: Account, wing: str, limit: int) -> list[TeamHit]:
+        """Return the newest notes that others have written in a wing, newest first."""
+        with self._database.as_reader(account.person) as session:
+            slots = session.execute(
+                "SELECT wing, slot FROM team.drawer WHERE wing = ANY (%s) AND kind = 'note' AND person <> %s"
+                " ORDER BY created_at DESC, uid LIMIT %s",
+                ([*_readable_wings(session, account.person, wing)], account.person, min(limit, MOST_HITS)),
+            ).fetchall()
+            rows = _read_drawers(session, slots)
+        names = self._read_names({person for person, *_ in rows.values()})
+        return [_make_hit(rows[slot], names, 1.0) for slot in slots]
+
     def _embed(self, text: str) -> NDArray[np.float32] | None:
         try:
             with self._lock:
