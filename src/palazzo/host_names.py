@@ -43,6 +43,7 @@ WITH_HISTORY = (
     "goose",
     "kilo-code",
     "qwen-code",
+    "vscode",
 )
 """Hosts whose histories are found without a given location."""
 KEEP_TRANSCRIPTS = (

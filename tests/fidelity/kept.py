@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from .hosts import ascii_js, iso, js, named
-from .told import Turn
+from .told import START, Turn
 
 Json = dict[str, object]
 _LONE = re.compile(r"[\ud800-\udfff]")
@@ -220,6 +220,53 @@ def opencode_part(one: Turn, n: int) -> Json:
 def identifier(kind: str, at: int, n: int) -> str:
     """An id as opencode makes them: 48 bits of milliseconds and a counter, which begin anew after 795 days."""
     return f"{kind}_{(at * 4096 + n % 4096) % (1 << 48):012x}{n:014d}"
+
+
+def vscode(told: list[Turn], directory: Path, way: int) -> Path:
+    """VS Code: the session as an object, or as a log in which requests and their responses arrive one by one."""
+    sessions = directory / "User" / "workspaceStorage" / "w1" / "chatSessions"
+    sessions.mkdir(parents=True)
+    (sessions.parent / "workspace.json").write_text(json.dumps({"folder": "file:///home/dev/acme%20shop"}))
+    requests = [vscode_request(one, n) for n, one in enumerate(told)]
+    session = named("session", 1)
+    record: Json = {"version": 3, "responderUsername": "GitHub Copilot", "initialLocation": "panel", "requests": []}
+    record |= {"sessionId": session, "creationDate": START, "customTitle": "Порт 港"}
+    if way % 2 == 0:
+        (sessions / f"{session}.json").write_bytes(js(record | {"requests": requests}, indent=2 if way % 4 else None))
+        return sessions / f"{session}.json"
+    changes: list[Json] = [{"kind": 0, "v": record}]
+    for n, request in enumerate(requests):
+        begun = request | {
+            "response": [{"kind": "progressMessage", "content": {"value": "x"}}],
+            "modelState": {"value": 0},
+        }
+        changes += [
+            {"kind": 2, "k": ["requests"], "v": [begun]},
+            {"kind": 2, "k": ["requests", n, "response"], "v": request["response"], "i": 0},
+            {"kind": 1, "k": ["requests", n, "modelState"], "v": request["modelState"]},
+        ]
+    write = ascii_js if way % 4 == 1 else js
+    (sessions / f"{session}.jsonl").write_bytes(b"".join(write(change) + b"\n" for change in changes))
+    return sessions / f"{session}.jsonl"
+
+
+def vscode_request(one: Turn, n: int) -> Json:
+    """A request of VS Code's with the words of a turn: its question, a piece of its response, or a call's result."""
+    response: list[Json] = []
+    if one.role == "assistant":
+        half = len(one.text) // 2
+        response = [{"value": one.text[:half]}, {"kind": "undoStop", "id": "u"}, {"value": one.text[half:]}]
+    elif one.role == "tool":
+        shown: Json = {
+            "kind": "terminal",
+            "commandLine": {"original": "ls"},
+            "terminalCommandOutput": {"text": one.text},
+        }
+        invocation: Json = {"kind": "toolInvocationSerialized", "toolCallId": f"c{n}", "toolId": "run_in_terminal"}
+        response = [invocation, invocation | {"isComplete": True, "toolSpecificData": shown}]
+    text = one.text if one.role == "user" else ""
+    request: Json = {"requestId": named("request", n), "timestamp": one.at, "message": {"text": text, "parts": []}}
+    return request | {"response": response, "modelState": {"value": 1, "completedAt": one.at}, "vote": 1}
 
 
 def cursor_bubble(one: Turn, n: int) -> Json:

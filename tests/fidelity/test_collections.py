@@ -12,6 +12,7 @@ from palazzo.hosts.aider.transcript import Aider
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
+from palazzo.hosts.vscode.transcript import VSCode
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Message, Row, Session, Unreadable
 from palazzo.sources.formats.chat_messages import ChatMessages
@@ -119,6 +120,12 @@ def opencode_storage(told: list[Turn], directory: Path, way: int) -> None:
     assert heard(rows) == spoken(told)
 
 
+def vscode(told: list[Turn], directory: Path, way: int) -> None:
+    [(session, rows)] = sessions(VSCode(lambda: LATER), kept.vscode(told, directory, way))
+    assert (session.title, session.cwd, session.settled) == ("Порт 港", "/home/dev/acme shop", True)
+    assert heard(rows) == spoken(told)
+
+
 def cursor(told: list[Turn], directory: Path, way: int) -> None:
     store = kept.CursorStore(directory)
     store.conversation("c1", told, inline=way % 3 == 1)
@@ -143,6 +150,7 @@ CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
         chat_messages,
         diary,
         opencode_storage,
+        vscode,
         cursor,
     )
 ]

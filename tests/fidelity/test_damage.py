@@ -16,6 +16,7 @@ from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
 from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
+from palazzo.hosts.vscode.transcript import VSCode
 from palazzo.sources.formats import Collection, Feeder
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
@@ -162,6 +163,7 @@ COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "opencode-storage": (OpencodeStorage(), kept.opencode_storage),
     "opencode": (Opencode(), opencode),
     "cursor": (Cursor(), cursor),
+    "vscode": (VSCode(), kept.vscode),
 }
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 

@@ -47,6 +47,8 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ".qwen/projects",
         ".local/share/kilo/kilo.db",
         ".local/share/goose/sessions/sessions.db",
+        ".config/Code/User/workspaceStorage/w1/chatSessions",
+        "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions",
     )
     assert found(home) == [
         ("claude-code", ".claude/projects"),
@@ -63,6 +65,8 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
         ("qwen-code", ".qwen/projects"),
+        ("vscode", ".config/Code/User/workspaceStorage/w1/chatSessions"),
+        ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
     ]
     assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}
 

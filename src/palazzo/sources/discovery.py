@@ -38,7 +38,7 @@ _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json"}
 _NOTE_OF_A_SUB_AGENT = ".meta.json"
 _WRITTEN_BY_HAND = frozenset({".md", ".markdown", ".txt", ".text", ".log"})
-_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
+_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".jsonl", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
 _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json", "session", "message"}) | {
     "conversations.json",
     "conversations-000.json",

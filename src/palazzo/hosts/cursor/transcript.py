@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.editor_workspaces import workspace_directory
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session, Unreadable
 from palazzo.sources.formats.block_text import Composer, call_text
@@ -264,18 +264,8 @@ def _folders(connection: SqliteConnection, storage: Path) -> dict[str, str]:
     for own, workspace in connection.execute("SELECT composerId, workspaceId FROM composerHeaders"):
         name = str(workspace or "")
         if name and name == Path(name).name and name != "..":
-            folders[str(own)] = _folder(storage / name / "workspace.json")
+            folders[str(own)] = workspace_directory(storage / name)
     return folders
-
-
-def _folder(file: Path) -> str:
-    """Return the directory of a workspace; "" if it has none or lies on another machine."""
-    try:
-        record = _read(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ""
-    folder = string(record, "folder") if isinstance(record, dict) else ""
-    return unquote(folder.removeprefix("file://")) if folder.startswith("file:///") else ""
 
 
 COLLECTIONS: tuple[Collection, ...] = (Cursor(),)
