@@ -42,6 +42,7 @@ WITH_HISTORY = (
     "droid",
     "goose",
     "kilo-code",
+    "kiro",
     "qwen-code",
     "vscode",
 )
@@ -55,6 +56,7 @@ KEEP_TRANSCRIPTS = (
     "copilot",
     "droid",
     "kilo-code",
+    "kiro",
     "qwen-code",
 )
 """Hosts with hooks whose sessions can be read on the machine where they run."""
@@ -100,6 +102,7 @@ OWN_VARIABLES = (
     "COPILOT_HOME",
     "GEMINI_CLI_HOME",
     "KILO_DB",
+    "KIRO_HOME",
     "OPENCODE_CONFIG_DIR",
     "OPENCODE_DB",
     "PI_CODING_AGENT_DIR",

@@ -222,6 +222,57 @@ def droid(told: list[Turn], way: int) -> bytes:
     return lines(rows, way)
 
 
+def kiro(told: list[Turn], way: int) -> bytes:
+    """Kiro's engine v3: events, with those of a turn and of hooks between."""
+    rows: list[Json] = []
+
+    def add(kind: str, at: int, **payload: object) -> None:
+        rows.append({"id": named("kiro", len(rows)), "timestamp": iso(at), "payload": {"type": kind, **payload}})
+
+    for n, one in enumerate(told):
+        if one.role == "tool":
+            add("tool_call", one.at, toolCallId=f"c{n}", toolName="execute_bash", args={"command": "ls"})
+            add("tool_result", one.at, toolCallId=f"c{n}", content=one.text, success=True)
+        elif one.role == "assistant":
+            add("assistant", one.at, operationType="Reasoning", content="...")
+            add("assistant", one.at, operationType="Say", content=one.text)
+        else:
+            add("turn_start", one.at)
+            add("user", one.at, content=one.text, images=[], documents=[])
+            add("steering_inclusion", one.at, documents=[{"displayName": "rules", "content": "use tabs"}])
+    add("usage_summary", 0, promptTurnSummaries=[])
+    return lines(rows, way)
+
+
+def kiro_engine_2(told: list[Turn], way: int) -> bytes:
+    """Kiro's engine v2: messages of blocks, of which only prompts have a time."""
+    rows: list[Json] = []
+
+    def add(kind: str, *blocks: Json, **more: object) -> None:
+        rows.append(
+            {"version": "v1", "kind": kind, "data": {"message_id": named("kiro", len(rows)), "content": blocks} | more}
+        )
+
+    for n, one in enumerate(told):
+        add(
+            "Prompt",
+            {"kind": "text", "data": one.text if one.role == "user" else ""},
+            meta={"timestamp": one.at / 1000},
+        )
+        if one.role == "tool":
+            use = {"toolUseId": f"c{n}", "name": "shell", "input": {"command": "ls"}}
+            add("AssistantMessage", {"kind": "text", "data": ""}, {"kind": "toolUse", "data": use})
+            result = {"kind": "json", "data": {"exit_status": "exit status: 0", "stdout": one.text, "stderr": ""}}
+            add(
+                "ToolResults",
+                {"kind": "toolResult", "data": {"toolUseId": f"c{n}", "content": [result], "status": "success"}},
+            )
+        elif one.role == "assistant":
+            add("AssistantMessage", {"kind": "text", "data": one.text})
+    add("Clear")
+    return lines(rows, way)
+
+
 def copilot(told: list[Turn], way: int) -> bytes:
     """Copilot CLI: events."""
     rows: list[Json] = []

@@ -269,6 +269,43 @@ def vscode_request(one: Turn, n: int) -> Json:
     return request | {"response": response, "modelState": {"value": 1, "completedAt": one.at}, "vote": 1}
 
 
+def kiro_turn(one: Turn, n: int) -> Json:
+    """A turn of Kiro's engine v1 with the words of one: a prompt, an answer, or a call with its result."""
+    metadata = {"request_start_timestamp_ms": one.at, "stream_end_timestamp_ms": one.at, "model_id": "fake"}
+    asked: Json = {"Prompt": {"prompt": one.text if one.role == "user" else ""}}
+    answer: Json = {"Response": {"message_id": named("kiro", n), "content": ""}}
+    if one.role == "assistant":
+        answer = {"Response": {"message_id": named("kiro", n), "content": one.text}}
+    elif one.role == "tool":
+        result = {"tool_use_id": "c", "content": [{"Text": one.text}], "status": "Success"}
+        asked = {"ToolUseResults": {"tool_use_results": [result]}}
+    state = {"operating_system": "linux", "current_working_directory": "/home/dev/acme"}
+    user: Json = {"additional_context": "hook output", "env_context": {"env_state": state}, "content": asked}
+    user |= {"timestamp": iso(one.at) if one.role == "user" else None, "images": None}
+    return {"user": user, "assistant": answer, "request_metadata": metadata}
+
+
+def kiro_database(told: list[Turn], directory: Path, way: int) -> Path:
+    """Kiro's engine v1: a row for each conversation, or for each directory; with tables that are not read."""
+    path = directory / "data.sqlite3"
+    turns: list[object] = [kiro_turn(one, n) for n, one in enumerate(told)]
+    value = js({"conversation_id": named("conversation", 1), "history": turns, "transcript": ["> x"]}).decode()
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE auth_kv (key TEXT PRIMARY KEY, value TEXT)")
+    connection.execute("CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT)")
+    connection.execute(
+        "CREATE TABLE conversations_v2 (key TEXT NOT NULL, conversation_id TEXT NOT NULL, value TEXT NOT NULL,"
+        " created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (key, conversation_id))"
+    )
+    if way % 2:
+        connection.execute("INSERT INTO conversations VALUES ('/home/dev/acme', ?)", (value,))
+    else:
+        cells = ("/home/dev/acme", named("conversation", 1), value, START, START)
+        connection.execute("INSERT INTO conversations_v2 VALUES (?, ?, ?, ?, ?)", cells)
+    connection.close()
+    return path
+
+
 def cursor_bubble(one: Turn, n: int) -> Json:
     """A bubble of Cursor's, with the words of a turn."""
     bubble: Json = {"_v": 3, "bubbleId": named("bubble", n), "type": 1 if one.role == "user" else 2, "text": one.text}

@@ -11,6 +11,7 @@ import pytest
 from palazzo.hosts.aider.transcript import Aider
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
+from palazzo.hosts.kiro.conversation_database import KiroDatabase
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.hosts.vscode.transcript import VSCode
 from palazzo.model import Micros
@@ -126,6 +127,15 @@ def vscode(told: list[Turn], directory: Path, way: int) -> None:
     assert heard(rows) == spoken(told)
 
 
+def kiro(told: list[Turn], directory: Path, way: int) -> None:
+
+    path = kept.kiro_database(told, directory, way)
+    if told:
+        [(session, rows)] = sessions(KiroDatabase("kiro"), path)
+        assert session.cwd == "/home/dev/acme"
+        assert heard(rows) == spoken(told)
+
+
 def cursor(told: list[Turn], directory: Path, way: int) -> None:
     store = kept.CursorStore(directory)
     store.conversation("c1", told, inline=way % 3 == 1)
@@ -151,6 +161,7 @@ CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
         diary,
         opencode_storage,
         vscode,
+        kiro,
         cursor,
     )
 ]

@@ -14,6 +14,7 @@ from tests.sources.opencode_samples import Writer
 from palazzo.hosts.aider.transcript import Aider
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
+from palazzo.hosts.kiro.conversation_database import KiroDatabase
 from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.hosts.vscode.transcript import VSCode
@@ -164,6 +165,7 @@ COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "opencode": (Opencode(), opencode),
     "cursor": (Cursor(), cursor),
     "vscode": (VSCode(), kept.vscode),
+    "kiro": (KiroDatabase("kiro"), kept.kiro_database),
 }
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 

@@ -16,6 +16,7 @@ from palazzo.hosts.codex.codex_rollouts import Codex
 from palazzo.hosts.copilot_cli.transcript import Copilot
 from palazzo.hosts.droid.transcript import Droid
 from palazzo.hosts.gemini_cli.transcript import Gemini
+from palazzo.hosts.kiro.transcript import KiroSessions
 from palazzo.hosts.pi.transcript import Pi
 from palazzo.hosts.qwen_code.transcript import QwenCode
 from palazzo.sources.formats import Feeder, Row, Unreadable
@@ -34,6 +35,8 @@ WRITERS: dict[str, tuple[Feeder, Writer]] = {
     "copilot": (Copilot(), hosts.copilot),
     "droid": (Droid(), hosts.droid),
     "qwen": (QwenCode(), hosts.qwen),
+    "kiro": (KiroSessions(), hosts.kiro),
+    "kiro-engine-2": (KiroSessions(), hosts.kiro_engine_2),
 }
 each = pytest.mark.parametrize("name", WRITERS)
 each_growing = pytest.mark.parametrize("name", [name for name in WRITERS if name != "gemini-text"])

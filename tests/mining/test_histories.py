@@ -48,6 +48,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ".local/share/kilo/kilo.db",
         ".local/share/goose/sessions/sessions.db",
         ".config/Code/User/workspaceStorage/w1/chatSessions",
+        ".kiro/sessions",
         "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions",
     )
     assert found(home) == [
@@ -64,6 +65,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("droid", ".factory/sessions"),
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
+        ("kiro", ".kiro/sessions"),
         ("qwen-code", ".qwen/projects"),
         ("vscode", ".config/Code/User/workspaceStorage/w1/chatSessions"),
         ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
