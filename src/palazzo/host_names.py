@@ -45,6 +45,7 @@ WITH_HISTORY = (
     "kiro",
     "qwen-code",
     "vscode",
+    "zed",
 )
 """Hosts whose histories are found without a given location."""
 KEEP_TRANSCRIPTS = (

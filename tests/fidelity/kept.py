@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
+import zstandard
 
 from .hosts import ascii_js, iso, js, named
 from .told import START, Turn
@@ -304,6 +306,55 @@ def kiro_database(told: list[Turn], directory: Path, way: int) -> Path:
         connection.execute("INSERT INTO conversations_v2 VALUES (?, ?, ?, ?, ?)", cells)
     connection.close()
     return path
+
+
+def zed_message(one: Turn, n: int) -> Json:
+    """A message of Zed's with the words of a turn; a result stands in the message with its call."""
+    if one.role == "user":
+        return {"User": {"id": named("message", n), "content": [{"Text": one.text}]}}
+    if one.role == "assistant":
+        return {"Agent": {"content": [{"Text": one.text}], "tool_results": {}, "reasoning_details": None}}
+    arguments: Json = {"command": "ls", "cd": "acme"}
+    use = {"id": f"c{n}", "name": "terminal", "raw_input": "{}", "input": arguments, "is_input_complete": True}
+    result = {"tool_use_id": f"c{n}", "tool_name": "terminal", "is_error": False, "content": [{"Text": one.text}]}
+    return {"Agent": {"content": [{"ToolUse": use}], "tool_results": {f"c{n}": result | {"output": None}}}}
+
+
+class ZedStore:
+    """Zed's database, written as it writes it, and open as it keeps it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "threads.db"
+        self.connection = apsw.Connection(str(self.path))
+        self.connection.execute(
+            "CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT NOT NULL, updated_at TEXT NOT NULL,"
+            " data_type TEXT NOT NULL, data BLOB NOT NULL, parent_id TEXT, folder_paths TEXT, folder_paths_order TEXT,"
+            " created_at TEXT)"
+        )
+
+    def put(self, own: str, data: bytes, data_type: str = "zstd", **columns: str) -> None:
+        """Write a thread's row."""
+        packed = zstandard.compress(data, 3) if data_type == "zstd" else data
+        usual = {"parent_id": None, "folder_paths": "/home/dev/acme\n/home/dev/lib", "folder_paths_order": "0,1"}
+        cells = (own, "Порт 港", iso(START), data_type, packed, *(usual | columns).values())
+        self.connection.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)", cells)
+
+    def thread(self, own: str, messages: Sequence[object], **fields: object) -> None:
+        """Write a thread."""
+        record: Json = {"title": "Порт 港", "messages": messages, "updated_at": iso(START), "imported": False}
+        self.put(own, js(record | {"version": "0.3.0"} | fields))
+
+
+def zed(told: list[Turn], directory: Path, way: int) -> Path:
+    """Zed's database, closed."""
+    store = ZedStore(directory)
+    messages = [zed_message(one, n) for n, one in enumerate(told)]
+    if way % 2:
+        store.put("t1", js({"title": "Порт 港", "messages": messages, "version": "0.3.0"}), "json")
+    else:
+        store.thread("t1", ["Resume", *messages])
+    store.connection.close()
+    return store.path
 
 
 def cursor_bubble(one: Turn, n: int) -> Json:

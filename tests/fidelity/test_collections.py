@@ -14,6 +14,7 @@ from palazzo.hosts.cursor.transcript import Cursor
 from palazzo.hosts.kiro.conversation_database import KiroDatabase
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.hosts.vscode.transcript import VSCode
+from palazzo.hosts.zed.transcript import Zed
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Message, Row, Session, Unreadable
 from palazzo.sources.formats.chat_messages import ChatMessages
@@ -136,6 +137,12 @@ def kiro(told: list[Turn], directory: Path, way: int) -> None:
         assert heard(rows) == spoken(told)
 
 
+def zed(told: list[Turn], directory: Path, way: int) -> None:
+    [(session, rows)] = sessions(Zed(), kept.zed(told, directory, way))
+    assert (session.title, session.cwd) == ("Порт 港", "/home/dev/acme")
+    assert heard(rows, times=False) == spoken(told, times=False)
+
+
 def cursor(told: list[Turn], directory: Path, way: int) -> None:
     store = kept.CursorStore(directory)
     store.conversation("c1", told, inline=way % 3 == 1)
@@ -162,6 +169,7 @@ CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
         opencode_storage,
         vscode,
         kiro,
+        zed,
         cursor,
     )
 ]

@@ -18,6 +18,7 @@ from palazzo.hosts.kiro.conversation_database import KiroDatabase
 from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
 from palazzo.hosts.vscode.transcript import VSCode
+from palazzo.hosts.zed.transcript import Zed
 from palazzo.sources.formats import Collection, Feeder
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
@@ -166,6 +167,7 @@ COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "cursor": (Cursor(), cursor),
     "vscode": (VSCode(), kept.vscode),
     "kiro": (KiroDatabase("kiro"), kept.kiro_database),
+    "zed": (Zed(), kept.zed),
 }
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 

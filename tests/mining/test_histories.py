@@ -49,6 +49,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ".local/share/goose/sessions/sessions.db",
         ".config/Code/User/workspaceStorage/w1/chatSessions",
         ".kiro/sessions",
+        ".local/share/zed/threads/threads.db",
         "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions",
     )
     assert found(home) == [
@@ -69,6 +70,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("qwen-code", ".qwen/projects"),
         ("vscode", ".config/Code/User/workspaceStorage/w1/chatSessions"),
         ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
+        ("zed", ".local/share/zed/threads/threads.db"),
     ]
     assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}
 

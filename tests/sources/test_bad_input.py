@@ -145,6 +145,14 @@ def newer_vscode(directory: Path) -> Path:
     return path
 
 
+def newer_zed(directory: Path) -> Path:
+    store = kept.ZedStore(directory)
+    messages = [kept.zed_message(one, n) for n, one in enumerate(TOLD)]
+    store.thread("t1", [messages[0], {"leap_of_2031": {"content": []}}, *messages[1:]], added_in_2031=[1])
+    store.connection.close()
+    return store.path
+
+
 def newer_goose(directory: Path) -> Path:
     parts: list[tuple[str, object, None]] = [
         ("assistant" if one.role == "assistant" else "user", [_goose_part(one)], None) for one in TOLD
@@ -167,6 +175,7 @@ NEWER: dict[str, Callable[[Path], Path]] = {
     "cursor": newer_cursor,
     "goose": newer_goose,
     "vscode": newer_vscode,
+    "zed": newer_zed,
 }
 """A conversation of each host that keeps many of them together, with a row and a field of a version to come."""
 

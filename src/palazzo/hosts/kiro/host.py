@@ -1,7 +1,7 @@
 """What Palazzo knows of Kiro: of its database, from its source code; of its sessions and settings, from public readers.
 
 The readers of its settings are stacklok/toolhive (`pkg/client/config.go`) and docker/mcp-gateway
-(`pkg/client/config.yml`); those of its sessions are named in `session_rows`. Of its hooks, see `hooks`.
+(`pkg/client/config.yml`); those of its sessions are named in `kiro_rows`. Of its hooks, see `hooks`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Kiro's sessions: those of its program, in three forms, and those of its editor, in two.
 
-See `session_rows` (JSON Lines) and `conversation_database` (SQLite). Beside the rows of a session lies its header, with
+See `kiro_rows` (JSON Lines) and `conversation_database` (SQLite). Beside the rows of a session lies its header, with
 its directory: `cli/<session id>.json` has `session_id`, `cwd` and `parent_session_id`, `sess_<id>/session.json` has
-`id`, `workspacePaths`, `parentSessionId` and `createdReason` (the readers named in `session_rows`). A session with a
+`id`, `workspacePaths`, `parentSessionId` and `createdReason` (the readers named in `kiro_rows`). A session with a
 parent is a sub-agent's, except the "tangent" of a person. The reason in the first header is always "subagent".
 
 Before version 1.0 the editor wrote sessions as Continue does, from which its extension was made, into
@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.kiro.conversation_database import KiroDatabase
-from palazzo.hosts.kiro.session_rows import RowContext, content_of_row, is_session_row
+from palazzo.hosts.kiro.kiro_rows import RowContext, content_of_row, is_session_row
 from palazzo.sources.file_heads import read_whole
 from palazzo.sources.formats import Collection, Feeder, Identity, Row
 from palazzo.sources.formats.jsonl_rows import JsonObject, json_lines, objects_in_head, string
