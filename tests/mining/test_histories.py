@@ -19,7 +19,7 @@ def home(tmp_path: Path) -> Path:
 def make(home: Path, *names: str) -> None:
     for name in names:
         path = home / name
-        if path.suffix == ".db":
+        if path.suffix in (".db", ".vscdb"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
         else:
@@ -48,6 +48,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ".local/share/kilo/kilo.db",
         ".local/share/goose/sessions/sessions.db",
         ".config/Code/User/workspaceStorage/w1/chatSessions",
+        ".config/Cursor/User/globalStorage/state.vscdb",
         ".kiro/sessions",
         ".local/share/zed/threads/threads.db",
         "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions",
@@ -63,6 +64,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("gemini-cli", ".gemini/tmp"),
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
+        ("cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
         ("droid", ".factory/sessions"),
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
