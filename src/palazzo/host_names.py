@@ -40,12 +40,14 @@ WITH_HISTORY = (
     "continue",
     "aider",
     "cursor",
+    "claude-desktop",
     "droid",
     "goose",
     "kilo-code",
     "kiro",
     "qwen-code",
     "vscode",
+    "windsurf",
     "zed",
 )
 """Hosts whose histories are found without a given location."""
@@ -62,7 +64,7 @@ KEEP_TRANSCRIPTS = (
     "kiro",
     "qwen-code",
 )
-"""Hosts with hooks whose sessions can be read on the machine where they run."""
+"""Hosts with hooks whose sessions can all be read on the machine where they run."""
 WITH_PROMPT = (
     "claude-code",
     "codex",

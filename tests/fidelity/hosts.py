@@ -295,3 +295,24 @@ def copilot(told: list[Turn], way: int) -> bytes:
             result = {"content": one.text, "detailedContent": one.text}
             add("tool.execution_complete", {"toolCallId": f"c{n}", "success": True, "result": result}, one.at)
     return lines(rows, way)
+
+
+def windsurf(told: list[Turn], way: int) -> bytes:
+    """Windsurf: steps, each in an object named as its type, or as its type without a version."""
+    rows: list[Json] = []
+    for one in told:
+        step: Json = {"status": "done", "timestamp": iso(one.at)}
+        if one.role == "user":
+            words = {"rules_applied": {"always_on": ["rule.md"]}, "user_response": one.text}
+            rows.append(step | {"type": "user_input", "user_input": words})
+        elif one.role == "assistant":
+            rows.append(step | {"type": "planner_response", "planner_response": {"response": one.text}})
+        elif way % 2:
+            found = {"query": "port", "search_path": "/home/dev/acme", "output": one.text}
+            rows.append(step | {"type": "grep_search_v2", "grep_search": found})
+        else:
+            ran = {"command": "ls", "cwd": "/home/dev/acme", "exit_code": 0, "output": one.text, "user_rejected": False}
+            rows.append(step | {"type": "run_command", "run_command": ran})
+    listed = {"path": "file:///home/dev/acme"}
+    rows.append({"status": "done", "type": "list_directory", "list_directory": listed})
+    return lines(rows, way)

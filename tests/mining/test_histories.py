@@ -50,6 +50,9 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ".config/Code/User/workspaceStorage/w1/chatSessions",
         ".config/Cursor/User/globalStorage/state.vscdb",
         ".kiro/sessions",
+        ".windsurf/transcripts",
+        ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects",
+        "AppData/Roaming/Claude/local-agent-mode-sessions/a1/o1/agent/local_2/.claude/projects",
         ".local/share/zed/threads/threads.db",
         "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions",
     )
@@ -65,6 +68,8 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
         ("cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
+        ("claude-desktop", ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects"),
+        ("claude-desktop", "AppData/Roaming/Claude/local-agent-mode-sessions/a1/o1/agent/local_2/.claude/projects"),
         ("droid", ".factory/sessions"),
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
@@ -72,6 +77,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("qwen-code", ".qwen/projects"),
         ("vscode", ".config/Code/User/workspaceStorage/w1/chatSessions"),
         ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
+        ("windsurf", ".windsurf/transcripts"),
         ("zed", ".local/share/zed/threads/threads.db"),
     ]
     assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}

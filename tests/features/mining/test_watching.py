@@ -352,7 +352,23 @@ def of_kiro(home: Path, turns: list[Turn]) -> None:
     (path / "messages.jsonl").write_bytes(hosts.kiro(turns, 0))
 
 
-@pytest.mark.parametrize("write", [of_vscode, of_cursor, of_zed, of_kiro], ids=["vscode", "cursor", "zed", "kiro"])
+def of_windsurf(home: Path, turns: list[Turn]) -> None:
+    path = home / ".windsurf" / "transcripts"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "t1.jsonl").write_bytes(hosts.windsurf(turns, 0))
+
+
+def of_claude_desktop(home: Path, turns: list[Turn]) -> None:
+    path = home / ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects/-sessions-x"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "s1.jsonl").write_bytes(hosts.claude_code(turns, 0))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [of_vscode, of_cursor, of_zed, of_kiro, of_windsurf, of_claude_desktop],
+    ids=["vscode", "cursor", "zed", "kiro", "windsurf", "claude-desktop"],
+)
 def test_a_host_s_own_store_is_found_and_followed(
     write: Callable[[Path, list[Turn]], None], home: Path, variables: dict[str, str]
 ) -> None:
