@@ -20,7 +20,7 @@ HOST = Host(
     kinds=("claude-desktop",),
     directories=(Location("", "Library/Application Support/Claude"), Location("", ".config/Claude")),
     histories=in_application_directories(f"{_SESSIONS}/local_*/{_PROJECTS}", f"{_SESSIONS}/agent/local_*/{_PROJECTS}"),
-    session_files=r"[^/]+/[^/]+\.jsonl",
+    session_files=r".+\.jsonl",
     history_note="local agent mode; chats are kept on its server",
     evidence="public readers",
 )
