@@ -24,7 +24,8 @@ _INTRODUCTION = """\
 
 What Palazzo does with each program that runs agents:
 
-- **Read**: its transcripts can be mined. **Live**: its history is found by itself, and followed while sessions run.
+- **Read**: its transcripts can be mined, or only the named part of them. **Live**: its history is found by itself, and
+  followed while sessions run.
 - **Hooks**: its hooks are answered. `archive`: the host shows its agent no answer, so turns are only archived. **MCP**:
   `palazzo mcp --print-config` prints its settings for the server.
 - **Installs**: `palazzo install` wires it, and `palazzo uninstall` removes that again. **Skills**: `--skills` also
@@ -75,6 +76,7 @@ def index() -> str:
     """Return the module of names."""
     hosts = host_registry.hosts()
     with_hooks = {host.name for host in hosts if host_registry.find_adapter(host.name) is not None}
+    whole_histories = [host.name for host in hosts if host.histories and not host.history_note]
     with_history = [host.name for host in hosts if host.histories or host.project_history]
     agents = {variable: host.name for host in hosts for variable in host.agent_variables}
     sessions = {host.session_variable: host.name for host in hosts if host.session_variable}
@@ -83,8 +85,8 @@ def index() -> str:
         ("WITH_HISTORY", _listed(with_history), "Hosts whose histories are found without a given location."),
         (
             "KEEP_TRANSCRIPTS",
-            _listed([host.name for host in hosts if host.histories and host.name in with_hooks]),
-            "Hosts with hooks whose sessions can be read on the machine where they run.",
+            _listed([name for name in whole_histories if name in with_hooks]),
+            "Hosts with hooks whose sessions can all be read on the machine where they run.",
         ),
         (
             "WITH_PROMPT",
@@ -154,7 +156,7 @@ def page() -> str:
 def _row(host: Host) -> tuple[str, ...]:
     has_server = any(other is host for other, _ in host_registry.server_settings().values())
     capabilities = (
-        bool(host.kinds),
+        host.history_note or bool(host.kinds),
         bool(host.histories or host.project_history),
         _hooks(host),
         has_server,

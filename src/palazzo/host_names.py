@@ -39,10 +39,16 @@ WITH_HISTORY = (
     "copilot",
     "continue",
     "aider",
+    "cursor",
+    "claude-desktop",
     "droid",
     "goose",
     "kilo-code",
+    "kiro",
     "qwen-code",
+    "vscode",
+    "windsurf",
+    "zed",
 )
 """Hosts whose histories are found without a given location."""
 KEEP_TRANSCRIPTS = (
@@ -52,11 +58,13 @@ KEEP_TRANSCRIPTS = (
     "pi",
     "gemini-cli",
     "copilot",
+    "cursor",
     "droid",
     "kilo-code",
+    "kiro",
     "qwen-code",
 )
-"""Hosts with hooks whose sessions can be read on the machine where they run."""
+"""Hosts with hooks whose sessions can all be read on the machine where they run."""
 WITH_PROMPT = (
     "claude-code",
     "codex",
@@ -99,6 +107,7 @@ OWN_VARIABLES = (
     "COPILOT_HOME",
     "GEMINI_CLI_HOME",
     "KILO_DB",
+    "KIRO_HOME",
     "OPENCODE_CONFIG_DIR",
     "OPENCODE_DB",
     "PI_CODING_AGENT_DIR",

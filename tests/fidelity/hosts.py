@@ -222,6 +222,57 @@ def droid(told: list[Turn], way: int) -> bytes:
     return lines(rows, way)
 
 
+def kiro(told: list[Turn], way: int) -> bytes:
+    """Kiro's engine v3: events, with those of a turn and of hooks between."""
+    rows: list[Json] = []
+
+    def add(kind: str, at: int, **payload: object) -> None:
+        rows.append({"id": named("kiro", len(rows)), "timestamp": iso(at), "payload": {"type": kind, **payload}})
+
+    for n, one in enumerate(told):
+        if one.role == "tool":
+            add("tool_call", one.at, toolCallId=f"c{n}", toolName="execute_bash", args={"command": "ls"})
+            add("tool_result", one.at, toolCallId=f"c{n}", content=one.text, success=True)
+        elif one.role == "assistant":
+            add("assistant", one.at, operationType="Reasoning", content="...")
+            add("assistant", one.at, operationType="Say", content=one.text)
+        else:
+            add("turn_start", one.at)
+            add("user", one.at, content=one.text, images=[], documents=[])
+            add("steering_inclusion", one.at, documents=[{"displayName": "rules", "content": "use tabs"}])
+    add("usage_summary", 0, promptTurnSummaries=[])
+    return lines(rows, way)
+
+
+def kiro_engine_2(told: list[Turn], way: int) -> bytes:
+    """Kiro's engine v2: messages of blocks, of which only prompts have a time."""
+    rows: list[Json] = []
+
+    def add(kind: str, *blocks: Json, **more: object) -> None:
+        rows.append(
+            {"version": "v1", "kind": kind, "data": {"message_id": named("kiro", len(rows)), "content": blocks} | more}
+        )
+
+    for n, one in enumerate(told):
+        add(
+            "Prompt",
+            {"kind": "text", "data": one.text if one.role == "user" else ""},
+            meta={"timestamp": one.at / 1000},
+        )
+        if one.role == "tool":
+            use = {"toolUseId": f"c{n}", "name": "shell", "input": {"command": "ls"}}
+            add("AssistantMessage", {"kind": "text", "data": ""}, {"kind": "toolUse", "data": use})
+            result = {"kind": "json", "data": {"exit_status": "exit status: 0", "stdout": one.text, "stderr": ""}}
+            add(
+                "ToolResults",
+                {"kind": "toolResult", "data": {"toolUseId": f"c{n}", "content": [result], "status": "success"}},
+            )
+        elif one.role == "assistant":
+            add("AssistantMessage", {"kind": "text", "data": one.text})
+    add("Clear")
+    return lines(rows, way)
+
+
 def copilot(told: list[Turn], way: int) -> bytes:
     """Copilot CLI: events."""
     rows: list[Json] = []
@@ -243,4 +294,25 @@ def copilot(told: list[Turn], way: int) -> bytes:
             add("tool.execution_start", {"toolCallId": f"c{n}", "toolName": "bash"}, one.at)
             result = {"content": one.text, "detailedContent": one.text}
             add("tool.execution_complete", {"toolCallId": f"c{n}", "success": True, "result": result}, one.at)
+    return lines(rows, way)
+
+
+def windsurf(told: list[Turn], way: int) -> bytes:
+    """Windsurf: steps, each in an object named as its type, or as its type without a version."""
+    rows: list[Json] = []
+    for one in told:
+        step: Json = {"status": "done", "timestamp": iso(one.at)}
+        if one.role == "user":
+            words = {"rules_applied": {"always_on": ["rule.md"]}, "user_response": one.text}
+            rows.append(step | {"type": "user_input", "user_input": words})
+        elif one.role == "assistant":
+            rows.append(step | {"type": "planner_response", "planner_response": {"response": one.text}})
+        elif way % 2:
+            found = {"query": "port", "search_path": "/home/dev/acme", "output": one.text}
+            rows.append(step | {"type": "grep_search_v2", "grep_search": found})
+        else:
+            ran = {"command": "ls", "cwd": "/home/dev/acme", "exit_code": 0, "output": one.text, "user_rejected": False}
+            rows.append(step | {"type": "run_command", "run_command": ran})
+    listed = {"path": "file:///home/dev/acme"}
+    rows.append({"status": "done", "type": "list_directory", "list_directory": listed})
     return lines(rows, way)

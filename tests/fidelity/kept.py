@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
+import zstandard
 
 from .hosts import ascii_js, iso, js, named
-from .told import Turn
+from .told import START, Turn
 
 Json = dict[str, object]
 _LONE = re.compile(r"[\ud800-\udfff]")
@@ -220,6 +222,139 @@ def opencode_part(one: Turn, n: int) -> Json:
 def identifier(kind: str, at: int, n: int) -> str:
     """An id as opencode makes them: 48 bits of milliseconds and a counter, which begin anew after 795 days."""
     return f"{kind}_{(at * 4096 + n % 4096) % (1 << 48):012x}{n:014d}"
+
+
+def vscode(told: list[Turn], directory: Path, way: int) -> Path:
+    """VS Code: the session as an object, or as a log in which requests and their responses arrive one by one."""
+    sessions = directory / "User" / "workspaceStorage" / "w1" / "chatSessions"
+    sessions.mkdir(parents=True)
+    (sessions.parent / "workspace.json").write_text(json.dumps({"folder": "file:///home/dev/acme%20shop"}))
+    requests = [vscode_request(one, n) for n, one in enumerate(told)]
+    session = named("session", 1)
+    record: Json = {"version": 3, "responderUsername": "GitHub Copilot", "initialLocation": "panel", "requests": []}
+    record |= {"sessionId": session, "creationDate": START, "customTitle": "Порт 港"}
+    if way % 2 == 0:
+        (sessions / f"{session}.json").write_bytes(js(record | {"requests": requests}, indent=2 if way % 4 else None))
+        return sessions / f"{session}.json"
+    changes: list[Json] = [{"kind": 0, "v": record}]
+    for n, request in enumerate(requests):
+        begun = request | {
+            "response": [{"kind": "progressMessage", "content": {"value": "x"}}],
+            "modelState": {"value": 0},
+        }
+        changes += [
+            {"kind": 2, "k": ["requests"], "v": [begun]},
+            {"kind": 2, "k": ["requests", n, "response"], "v": request["response"], "i": 0},
+            {"kind": 1, "k": ["requests", n, "modelState"], "v": request["modelState"]},
+        ]
+    write = ascii_js if way % 4 == 1 else js
+    (sessions / f"{session}.jsonl").write_bytes(b"".join(write(change) + b"\n" for change in changes))
+    return sessions / f"{session}.jsonl"
+
+
+def vscode_request(one: Turn, n: int) -> Json:
+    """A request of VS Code's with the words of a turn: its question, a piece of its response, or a call's result."""
+    response: list[Json] = []
+    if one.role == "assistant":
+        half = len(one.text) // 2
+        response = [{"value": one.text[:half]}, {"kind": "undoStop", "id": "u"}, {"value": one.text[half:]}]
+    elif one.role == "tool":
+        shown: Json = {
+            "kind": "terminal",
+            "commandLine": {"original": "ls"},
+            "terminalCommandOutput": {"text": one.text},
+        }
+        invocation: Json = {"kind": "toolInvocationSerialized", "toolCallId": f"c{n}", "toolId": "run_in_terminal"}
+        response = [invocation, invocation | {"isComplete": True, "toolSpecificData": shown}]
+    text = one.text if one.role == "user" else ""
+    request: Json = {"requestId": named("request", n), "timestamp": one.at, "message": {"text": text, "parts": []}}
+    return request | {"response": response, "modelState": {"value": 1, "completedAt": one.at}, "vote": 1}
+
+
+def kiro_turn(one: Turn, n: int) -> Json:
+    """A turn of Kiro's engine v1 with the words of one: a prompt, an answer, or a call with its result."""
+    metadata = {"request_start_timestamp_ms": one.at, "stream_end_timestamp_ms": one.at, "model_id": "fake"}
+    asked: Json = {"Prompt": {"prompt": one.text if one.role == "user" else ""}}
+    answer: Json = {"Response": {"message_id": named("kiro", n), "content": ""}}
+    if one.role == "assistant":
+        answer = {"Response": {"message_id": named("kiro", n), "content": one.text}}
+    elif one.role == "tool":
+        result = {"tool_use_id": "c", "content": [{"Text": one.text}], "status": "Success"}
+        asked = {"ToolUseResults": {"tool_use_results": [result]}}
+    state = {"operating_system": "linux", "current_working_directory": "/home/dev/acme"}
+    user: Json = {"additional_context": "hook output", "env_context": {"env_state": state}, "content": asked}
+    user |= {"timestamp": iso(one.at) if one.role == "user" else None, "images": None}
+    return {"user": user, "assistant": answer, "request_metadata": metadata}
+
+
+def kiro_database(told: list[Turn], directory: Path, way: int) -> Path:
+    """Kiro's engine v1: a row for each conversation, or for each directory; with tables that are not read."""
+    path = directory / "data.sqlite3"
+    turns: list[object] = [kiro_turn(one, n) for n, one in enumerate(told)]
+    value = js({"conversation_id": named("conversation", 1), "history": turns, "transcript": ["> x"]}).decode()
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE auth_kv (key TEXT PRIMARY KEY, value TEXT)")
+    connection.execute("CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT)")
+    connection.execute(
+        "CREATE TABLE conversations_v2 (key TEXT NOT NULL, conversation_id TEXT NOT NULL, value TEXT NOT NULL,"
+        " created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (key, conversation_id))"
+    )
+    if way % 2:
+        connection.execute("INSERT INTO conversations VALUES ('/home/dev/acme', ?)", (value,))
+    else:
+        cells = ("/home/dev/acme", named("conversation", 1), value, START, START)
+        connection.execute("INSERT INTO conversations_v2 VALUES (?, ?, ?, ?, ?)", cells)
+    connection.close()
+    return path
+
+
+def zed_message(one: Turn, n: int) -> Json:
+    """A message of Zed's with the words of a turn; a result stands in the message with its call."""
+    if one.role == "user":
+        return {"User": {"id": named("message", n), "content": [{"Text": one.text}]}}
+    if one.role == "assistant":
+        return {"Agent": {"content": [{"Text": one.text}], "tool_results": {}, "reasoning_details": None}}
+    arguments: Json = {"command": "ls", "cd": "acme"}
+    use = {"id": f"c{n}", "name": "terminal", "raw_input": "{}", "input": arguments, "is_input_complete": True}
+    result = {"tool_use_id": f"c{n}", "tool_name": "terminal", "is_error": False, "content": [{"Text": one.text}]}
+    return {"Agent": {"content": [{"ToolUse": use}], "tool_results": {f"c{n}": result | {"output": None}}}}
+
+
+class ZedStore:
+    """Zed's database, written as it writes it, and open as it keeps it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "threads.db"
+        self.connection = apsw.Connection(str(self.path))
+        self.connection.execute(
+            "CREATE TABLE threads (id TEXT PRIMARY KEY, summary TEXT NOT NULL, updated_at TEXT NOT NULL,"
+            " data_type TEXT NOT NULL, data BLOB NOT NULL, parent_id TEXT, folder_paths TEXT, folder_paths_order TEXT,"
+            " created_at TEXT)"
+        )
+
+    def put(self, own: str, data: bytes, data_type: str = "zstd", **columns: str) -> None:
+        """Write a thread's row."""
+        packed = zstandard.compress(data, 3) if data_type == "zstd" else data
+        usual = {"parent_id": None, "folder_paths": "/home/dev/acme\n/home/dev/lib", "folder_paths_order": "0,1"}
+        cells = (own, "Порт 港", iso(START), data_type, packed, *(usual | columns).values())
+        self.connection.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)", cells)
+
+    def thread(self, own: str, messages: Sequence[object], **fields: object) -> None:
+        """Write a thread."""
+        record: Json = {"title": "Порт 港", "messages": messages, "updated_at": iso(START), "imported": False}
+        self.put(own, js(record | {"version": "0.3.0"} | fields))
+
+
+def zed(told: list[Turn], directory: Path, way: int) -> Path:
+    """Zed's database, closed."""
+    store = ZedStore(directory)
+    messages = [zed_message(one, n) for n, one in enumerate(told)]
+    if way % 2:
+        store.put("t1", js({"title": "Порт 港", "messages": messages, "version": "0.3.0"}), "json")
+    else:
+        store.thread("t1", ["Resume", *messages])
+    store.connection.close()
+    return store.path
 
 
 def cursor_bubble(one: Turn, n: int) -> Json:

@@ -11,7 +11,10 @@ import pytest
 from palazzo.hosts.aider.transcript import Aider
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
+from palazzo.hosts.kiro.conversation_database import KiroDatabase
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
+from palazzo.hosts.vscode.transcript import VSCode
+from palazzo.hosts.zed.transcript import Zed
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Message, Row, Session, Unreadable
 from palazzo.sources.formats.chat_messages import ChatMessages
@@ -119,6 +122,27 @@ def opencode_storage(told: list[Turn], directory: Path, way: int) -> None:
     assert heard(rows) == spoken(told)
 
 
+def vscode(told: list[Turn], directory: Path, way: int) -> None:
+    [(session, rows)] = sessions(VSCode(lambda: LATER), kept.vscode(told, directory, way))
+    assert (session.title, session.cwd, session.settled) == ("Порт 港", "/home/dev/acme shop", True)
+    assert heard(rows) == spoken(told)
+
+
+def kiro(told: list[Turn], directory: Path, way: int) -> None:
+
+    path = kept.kiro_database(told, directory, way)
+    if told:
+        [(session, rows)] = sessions(KiroDatabase("kiro"), path)
+        assert session.cwd == "/home/dev/acme"
+        assert heard(rows) == spoken(told)
+
+
+def zed(told: list[Turn], directory: Path, way: int) -> None:
+    [(session, rows)] = sessions(Zed(), kept.zed(told, directory, way))
+    assert (session.title, session.cwd) == ("Порт 港", "/home/dev/acme")
+    assert heard(rows, times=False) == spoken(told, times=False)
+
+
 def cursor(told: list[Turn], directory: Path, way: int) -> None:
     store = kept.CursorStore(directory)
     store.conversation("c1", told, inline=way % 3 == 1)
@@ -143,6 +167,9 @@ CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
         chat_messages,
         diary,
         opencode_storage,
+        vscode,
+        kiro,
+        zed,
         cursor,
     )
 ]

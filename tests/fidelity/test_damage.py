@@ -14,8 +14,11 @@ from tests.sources.opencode_samples import Writer
 from palazzo.hosts.aider.transcript import Aider
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
+from palazzo.hosts.kiro.conversation_database import KiroDatabase
 from palazzo.hosts.opencode.opencode_database import Opencode
 from palazzo.hosts.opencode.opencode_storage import OpencodeStorage
+from palazzo.hosts.vscode.transcript import VSCode
+from palazzo.hosts.zed.transcript import Zed
 from palazzo.sources.formats import Collection, Feeder
 from palazzo.sources.formats.chatgpt import ChatGPT
 from palazzo.sources.formats.claude_ai import ClaudeAI
@@ -162,6 +165,9 @@ COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "opencode-storage": (OpencodeStorage(), kept.opencode_storage),
     "opencode": (Opencode(), opencode),
     "cursor": (Cursor(), cursor),
+    "vscode": (VSCode(), kept.vscode),
+    "kiro": (KiroDatabase("kiro"), kept.kiro_database),
+    "zed": (Zed(), kept.zed),
 }
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from palazzo.hosts.claude_code.transcript import ClaudeCode
+from palazzo.hosts.claude_code.transcript import LOCAL_AGENT_SESSIONS, ClaudeCode
+from palazzo.hosts.claude_desktop.transcript import ClaudeDesktop
 from palazzo.hosts.codex.codex_rollouts import Codex
 from palazzo.hosts.copilot_cli.transcript import Copilot
 from palazzo.hosts.droid.transcript import Droid
 from palazzo.hosts.gemini_cli.transcript import Gemini
+from palazzo.hosts.kiro.transcript import KiroSessions
 from palazzo.hosts.pi.transcript import Pi
 from palazzo.hosts.qwen_code.transcript import QwenCode
+from palazzo.hosts.windsurf.transcript import Windsurf
 from palazzo.sources.formats import Feeder, Row, Unreadable
 
 from . import hosts
@@ -27,6 +30,7 @@ Writer = Callable[[list[Turn], int], bytes]
 
 WRITERS: dict[str, tuple[Feeder, Writer]] = {
     "claude-code": (ClaudeCode(), hosts.claude_code),
+    "claude-desktop": (ClaudeDesktop(), hosts.claude_code),
     "codex": (Codex(), hosts.codex),
     "pi": (Pi(), hosts.pi),
     "gemini": (Gemini(), hosts.gemini),
@@ -34,6 +38,9 @@ WRITERS: dict[str, tuple[Feeder, Writer]] = {
     "copilot": (Copilot(), hosts.copilot),
     "droid": (Droid(), hosts.droid),
     "qwen": (QwenCode(), hosts.qwen),
+    "kiro": (KiroSessions(), hosts.kiro),
+    "kiro-engine-2": (KiroSessions(), hosts.kiro_engine_2),
+    "windsurf": (Windsurf(), hosts.windsurf),
 }
 each = pytest.mark.parametrize("name", WRITERS)
 each_growing = pytest.mark.parametrize("name", [name for name in WRITERS if name != "gemini-text"])
@@ -47,7 +54,8 @@ def read(feeder: Feeder, data: bytes, start: int = 0) -> list[Row]:
 
 def check(feeder: Feeder, writer: Writer, told: list[Turn], directory: Path, way: int) -> None:
     data = writer(told, way)
-    assert feeder.recognises(directory / "session.jsonl", data[: 64 * 1024])
+    folder = directory / LOCAL_AGENT_SESSIONS if feeder.kind == "claude-desktop" else directory
+    assert feeder.recognises(folder / "session.jsonl", data[: 64 * 1024])
     rows = read(feeder, data)
     assert b"".join(row.raw for row in rows) == data
     assert not [row for row in rows if isinstance(row.content, Unreadable)]

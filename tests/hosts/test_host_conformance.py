@@ -98,7 +98,7 @@ def test_its_histories_are_found_where_the_service_runs(host: Host, tmp_path: Pa
     for location in host.histories:
         if location.default:
             for entry in location.entries:
-                (tmp_path / location.default / entry.replace("*", "")).mkdir(parents=True, exist_ok=True)
+                (tmp_path / location.default / entry.replace("*", "x")).mkdir(parents=True, exist_ok=True)
     if host.project_history:
         (tmp_path / host.project_history.default).touch()
     histories = host_histories.histories({"HOME": str(tmp_path)}, [host.name], tmp_path)

@@ -19,7 +19,7 @@ def home(tmp_path: Path) -> Path:
 def make(home: Path, *names: str) -> None:
     for name in names:
         path = home / name
-        if path.suffix == ".db":
+        if path.suffix in (".db", ".vscdb"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
         else:
@@ -47,6 +47,14 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ".qwen/projects",
         ".local/share/kilo/kilo.db",
         ".local/share/goose/sessions/sessions.db",
+        ".config/Code/User/workspaceStorage/w1/chatSessions",
+        ".config/Cursor/User/globalStorage/state.vscdb",
+        ".kiro/sessions",
+        ".windsurf/transcripts",
+        ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects",
+        "AppData/Roaming/Claude/local-agent-mode-sessions/a1/o1/agent/local_2/.claude/projects",
+        ".local/share/zed/threads/threads.db",
+        "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions",
     )
     assert found(home) == [
         ("claude-code", ".claude/projects"),
@@ -59,10 +67,18 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("gemini-cli", ".gemini/tmp"),
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
+        ("cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
+        ("claude-desktop", ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects"),
+        ("claude-desktop", "AppData/Roaming/Claude/local-agent-mode-sessions/a1/o1/agent/local_2/.claude/projects"),
         ("droid", ".factory/sessions"),
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
+        ("kiro", ".kiro/sessions"),
         ("qwen-code", ".qwen/projects"),
+        ("vscode", ".config/Code/User/workspaceStorage/w1/chatSessions"),
+        ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
+        ("windsurf", ".windsurf/transcripts"),
+        ("zed", ".local/share/zed/threads/threads.db"),
     ]
     assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}
 

@@ -138,6 +138,21 @@ def newer_cursor(directory: Path) -> Path:
     return store.path
 
 
+def newer_vscode(directory: Path) -> Path:
+    path = kept.vscode(TOLD, directory, 1)
+    log = path.read_bytes().replace(b'"version": 3', b'"version": 9, "added_in_2031": [1]')
+    path.write_bytes(log + b'{"kind": "leap_of_2031", "k": ["requests"], "v": []}\n')
+    return path
+
+
+def newer_zed(directory: Path) -> Path:
+    store = kept.ZedStore(directory)
+    messages = [kept.zed_message(one, n) for n, one in enumerate(TOLD)]
+    store.thread("t1", [messages[0], {"leap_of_2031": {"content": []}}, *messages[1:]], added_in_2031=[1])
+    store.connection.close()
+    return store.path
+
+
 def newer_goose(directory: Path) -> Path:
     parts: list[tuple[str, object, None]] = [
         ("assistant" if one.role == "assistant" else "user", [_goose_part(one)], None) for one in TOLD
@@ -159,6 +174,8 @@ NEWER: dict[str, Callable[[Path], Path]] = {
     "continue": newer_continue,
     "cursor": newer_cursor,
     "goose": newer_goose,
+    "vscode": newer_vscode,
+    "zed": newer_zed,
 }
 """A conversation of each host that keeps many of them together, with a row and a field of a version to come."""
 

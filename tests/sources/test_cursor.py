@@ -119,6 +119,16 @@ def test_conversations_without_words_and_without_a_workspace(store: CursorStore)
     assert len(list(FEEDER.sessions(store.path))) == 1
 
 
+def test_a_conversation_of_a_sub_agent_is_not_led_by_the_person(store: CursorStore) -> None:
+    store.conversation("c1", TOLD)
+    store.connection.execute("ALTER TABLE composerHeaders ADD COLUMN isSubagent INTEGER")
+    led = []
+    for value in (0, 1, None):
+        store.connection.execute("UPDATE composerHeaders SET isSubagent = ?", (value,))
+        led += [session.identity.led_by_agent for session in FEEDER.sessions(store.path)]
+    assert led == [False, True, False]
+
+
 def test_a_database_of_settings_says_where_the_conversations_are(tmp_path: Path) -> None:
     path = tmp_path / "state.vscdb"
     connection = apsw.Connection(str(path))

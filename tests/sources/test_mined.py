@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import apsw
 import pytest
 import zstandard
+from tests.fidelity import kept
 from tests.fidelity.kept import CursorStore
 from tests.fidelity.told import START, Turn
 
@@ -61,6 +63,18 @@ def test_cursor_is_read_and_a_database_of_settings_is_a_sentence(palace: Palace,
     assert count(palace, "message") == 2
     [failed] = report.failed
     assert "contains settings" in failed.error
+
+
+@pytest.mark.parametrize("way", [0, 1], ids=["object", "log"])
+def test_a_chat_of_vs_code_that_went_on_adds_only_what_is_new(way: int, palace: Palace, tmp_path: Path) -> None:
+    turns = [Turn("user", "Which port?", START), Turn("assistant", "8443", START + 1)]
+    path = kept.vscode(turns, tmp_path, way)
+    assert not mined(palace, tmp_path).failed
+    assert count(palace, "message") == 2
+    shutil.rmtree(tmp_path / "User")
+    kept.vscode([*turns, Turn("user", "Thanks", START + 2)], tmp_path, way)
+    report = mined(palace, path)
+    assert (report.failed, count(palace, "message")) == ((), 3)
 
 
 @pytest.mark.parametrize("other", ["0b1b2b3b-0000-4000-8000-000000000001"])

@@ -47,7 +47,8 @@ class Host:
     `name`.
     `kinds` are those of its transcripts' readers. Each of `directories` shows that the host is installed. `histories`
     are where it keeps sessions; `project_history` is a file in the project that is worked in. `session_files` is a
-    pattern of the files in a history that are sessions; empty if they cannot be counted from outside.
+    pattern of the files in a history that are sessions; empty if they cannot be counted from outside. `history_note`
+    says which part of its history is read, if it is not all.
     `retention_setting` is the host's setting that says after how many days it deletes them. `prompt_command` starts a
     session with a first prompt, which follows as an argument. `agent_variables` are set in its agents' shells and
     nowhere else; `session_variable` is the one of them that names the session. `versions` of its program were run.
@@ -64,6 +65,7 @@ class Host:
     histories: tuple[Location, ...] = ()
     project_history: Location | None = None
     session_files: str = ""
+    history_note: str = ""
     retention_setting: str = ""
     resume: ResumeCommand | None = None
     prompt_command: str = ""

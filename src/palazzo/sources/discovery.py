@@ -37,8 +37,9 @@ Mode = Literal["auto", "docs", "all", "convos"]
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json"}
 _NOTE_OF_A_SUB_AGENT = ".meta.json"
+_HEADER_IN_FOLDER, _ROWS_IN_FOLDER = "session.json", "messages.jsonl"
 _WRITTEN_BY_HAND = frozenset({".md", ".markdown", ".txt", ".text", ".log"})
-_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
+_MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".jsonl", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
 _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json", "session", "message"}) | {
     "conversations.json",
     "conversations-000.json",
@@ -274,11 +275,19 @@ def _conversations(
         kind = readers.kind(entry.path, head, (*more_collections, *former_readers))
         if kind:
             return _candidate(entry, kind)
+        if suffix == ".json" and any(_rows_of(entry.path)):
+            return Skip(entry.path, "the header of a session in the file beside it", expected=True)
         if suffix in _JSON_LINES or (suffix == ".json" and rules.mode == "convos"):
             return Skip(entry.path, why_not_a_transcript(head))
         if head.startswith(MAGIC):
             return Skip(entry.path, "a SQLite database in an unsupported format", expected=True)
     return Skip(entry.path, "not a transcript", expected=True) if rules.mode == "convos" else None
+
+
+def _rows_of(header: Path) -> Iterator[bool]:
+    """Yield whether each file exists that may hold the rows of a session with this header."""
+    yield header.with_suffix(".jsonl").is_file()
+    yield header.name == _HEADER_IN_FOLDER and header.with_name(_ROWS_IN_FOLDER).is_file()
 
 
 def _document(entry: Entry, policy: Policy | None, readers: Readers) -> FileVerdict:

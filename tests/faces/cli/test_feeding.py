@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.faces.cli.command import Command
+from tests.fidelity import kept
+from tests.fidelity.told import START, Turn
 from tests.sources.opencode_samples import unpack
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -60,6 +62,19 @@ def test_a_history_of_conversations_that_are_too_short_has_nothing_to_read(palaz
     told = palazzo("feed", "continue").out
     assert "There is nothing to read." in told
     assert "fewer than 3 messages" in told
+
+
+def test_a_host_with_a_history_for_each_project_takes_one_line(palazzo: Command, home: Path) -> None:
+    turns = [Turn("assistant" if n % 2 else "user", f"word number {n}", START + n) for n in range(4)]
+    for n in range(7):
+        sessions = home / f".config/Code/User/workspaceStorage/w{n}/chatSessions"
+        sessions.parent.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(kept.vscode(turns, home / f"elsewhere/{n}", 0).parent, sessions)
+    lines = [line for line in palazzo("feed", "vscode", "--dry-run").out.splitlines() if line.startswith("vscode")]
+    assert len(lines) == 1
+    assert lines[0].startswith("vscode  7 places ")
+    assert lines[0].split()[-7:-4] == ["7", "7", "0"]
+    assert len(palazzo.json("feed", "vscode", "--dry-run")["histories"]) == 7
 
 
 def test_a_dry_run_shows_what_there_is_and_makes_no_palace(palazzo: Command, agents: Path) -> None:

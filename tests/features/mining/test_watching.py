@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,8 +16,11 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import apsw
 import pytest
 import watchfiles
+from tests.fidelity import hosts, kept
+from tests.fidelity.told import Turn
 from tests.sources.opencode_samples import START, Writer, text
 
 from palazzo.features.mining import file_events, source_watch
@@ -305,3 +309,74 @@ def test_a_directory_that_is_taken_away_and_put_back_is_still_watched(home: Path
         watcher.until("read")
         assert watcher.finds("zebra crossed at noon")
         assert watcher.finds("okapi slept")
+
+
+def written(make: Callable[[list[Turn], Path, int], Path], turns: list[Turn], way: int) -> Iterator[tuple[Path, bytes]]:
+    """The files of a store that is made elsewhere: a store that is watched is not made anew."""
+    with tempfile.TemporaryDirectory() as directory:
+        make(turns, Path(directory), way)
+        files = [path for path in Path(directory).rglob("*") if path.is_file()]
+        yield from [(path.relative_to(directory), path.read_bytes()) for path in files]
+
+
+def of_vscode(home: Path, turns: list[Turn]) -> None:
+    for path, data in written(kept.vscode, turns, 1):
+        (home / ".config" / "Code" / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / ".config" / "Code" / path).write_bytes(data)
+
+
+def of_cursor(home: Path, turns: list[Turn]) -> None:
+    path = home / ".config" / "Cursor"
+    if not path.exists():
+        store = kept.CursorStore(path)
+        store.conversation("c1", turns)
+        store.connection.close()
+        return
+    connection = apsw.Connection(str(path / "User" / "globalStorage" / "state.vscdb"))
+    bubble = kept.cursor_bubble(turns[-1], len(turns))
+    value = (f"bubbleId:c1:{bubble['bubbleId']}", json.dumps(bubble).encode())
+    connection.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", value)
+    connection.close()
+
+
+def of_zed(home: Path, turns: list[Turn]) -> None:
+    [(path, data)] = written(kept.zed, turns, 0)
+    (home / ".local/share/zed/threads").mkdir(parents=True, exist_ok=True)
+    (home / ".local/share/zed/threads" / path).write_bytes(data)
+
+
+def of_kiro(home: Path, turns: list[Turn]) -> None:
+    path = home / ".kiro" / "sessions" / "1a" / "sess_1"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "session.json").write_text('{"id": "sess_1", "workspacePaths": ["/home/dev/acme"]}')
+    (path / "messages.jsonl").write_bytes(hosts.kiro(turns, 0))
+
+
+def of_windsurf(home: Path, turns: list[Turn]) -> None:
+    path = home / ".windsurf" / "transcripts"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "t1.jsonl").write_bytes(hosts.windsurf(turns, 0))
+
+
+def of_claude_desktop(home: Path, turns: list[Turn]) -> None:
+    path = home / ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects/-sessions-x"
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "s1.jsonl").write_bytes(hosts.claude_code(turns, 0))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [of_vscode, of_cursor, of_zed, of_kiro, of_windsurf, of_claude_desktop],
+    ids=["vscode", "cursor", "zed", "kiro", "windsurf", "claude-desktop"],
+)
+def test_a_host_s_own_store_is_found_and_followed(
+    write: Callable[[Path, list[Turn]], None], home: Path, variables: dict[str, str]
+) -> None:
+    turns = [Turn("assistant" if n % 2 else "user", f"word number {n}: 8443", START + n) for n in range(4)]
+    write(home, turns)
+    with watch(home, variables) as watcher:
+        assert watcher.finds("8443")
+        write(home, [*turns, Turn("user", "The zebra crossed at noon.", START + 4)])
+        watcher.until("read")
+        assert watcher.finds("zebra crossed at noon")
+    assert not [event for event in watcher.told if event.event == "failed"]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
 from palazzo.features.mining.contract import FeedResult, HistoryFed
 from palazzo.features.mining.view import left_out, show_timing
 from palazzo.features.screen import Part, Screen
 from palazzo.model import Micros
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
+
+_MOST_LINES = 5
+"""The number of lines that a host's histories take up at most."""
 
 
 def feed(screen: Screen, result: FeedResult) -> None:
@@ -17,7 +23,7 @@ def feed(screen: Screen, result: FeedResult) -> None:
         screen.say(("'palazzo mine PATH' indexes transcripts and exports in other places.", "dim"))
         return
     header = ("host", "history", "sessions", "new", "grown", "from", "to", "to read" if result.dry_run else "read")
-    screen.table(header, [_row(history) for history in result.histories], right=(2, 3, 4, 7))
+    screen.table(header, [_row(history) for history in _joined(result.histories)], right=(2, 3, 4, 7))
     if result.dry_run:
         screen.say(("Dry run: nothing was read.", "yellow"))
         changed = result.new + result.grown
@@ -36,6 +42,29 @@ def feed(screen: Screen, result: FeedResult) -> None:
             screen.say((f"in {count_noun(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
     left_out(screen, result)
     show_timing(screen, result)
+
+
+def _joined(histories: Sequence[HistoryFed]) -> Iterator[HistoryFed]:
+    """Yield the histories; those of a host that keeps one for each project or session as one."""
+    for _, of_host in groupby(histories, lambda history: history.host):
+        several = list(of_host)
+        if len(several) <= _MOST_LINES:
+            yield from several
+            continue
+        first = several[0]
+        days = [day for one in several for day in (one.earliest, one.latest) if day]
+        yield HistoryFed(
+            first.host,
+            first.path,
+            f"{len(several):,} places",
+            sum(one.sessions for one in several),
+            sum(one.new for one in several),
+            sum(one.grown for one in several),
+            sum(one.unchanged for one in several),
+            sum(one.bytes for one in several),
+            min(days, default=None),
+            max(days, default=None),
+        )
 
 
 def _row(history: HistoryFed) -> tuple[Part, ...]:

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 
 _BETWEEN_READINGS = 0.4
 """Seconds from one reading to the next. With the wait in `file_events`, a change is read within two seconds."""
+_REST_AFTER_READING = 3.0
+"""A rest after a reading, as a multiple of its time. A host whose database takes long to look through (Cursor's: 0.3 s
+for 270 MB) and always changes then takes a quarter of one processor at most.
+"""
+_LONGEST_REST = 10.0
+"""In seconds."""
 _HEED_STOP = 0.5
 """The longest time, in seconds, until a stop is noticed while nothing changes."""
 _LOOK_ROUND = 5.0
@@ -107,8 +113,9 @@ class SourceWatcher:
             changed = self._changed(_HEED_STOP)
             self._context.renew()
             if changed:
+                began = time.monotonic()
                 self._read(changed)
-                stop.wait(_BETWEEN_READINGS)
+                self._rest(stop, time.monotonic() - began)
             now = time.monotonic()
             if now - last_look >= _LOOK_ROUND:
                 self._look_round()
@@ -117,6 +124,12 @@ class SourceWatcher:
                 self._listen(rescan=True)
                 self._catch_up()
                 caught_up = now
+
+    def _rest(self, stop: threading.Event, took: float) -> None:
+        """Wait until the next reading, after one that took so many seconds."""
+        until = time.monotonic() + max(_BETWEEN_READINGS, min(_REST_AFTER_READING * took, _LONGEST_REST))
+        while (left := until - time.monotonic()) > 0 and not stop.wait(min(left, _HEED_STOP)):
+            self._heed()
 
     def _changed(self, seconds: float) -> set[Path]:
         """Return the changed paths, waiting for some if necessary."""

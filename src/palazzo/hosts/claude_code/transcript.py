@@ -37,6 +37,8 @@ from palazzo.sources.formats.source_times import moment
 from palazzo.text.lazy_patterns import make_regex
 
 KIND = "claude-code"
+LOCAL_AGENT_SESSIONS = "local-agent-mode-sessions"
+"""The directory in which Claude Desktop keeps the sessions that it started; `claude_desktop` reads them."""
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
@@ -69,11 +71,8 @@ class ClaudeCode:
     appends = True
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Return whether the rows of `head` are this host's. Its hook logs and stream-json output are not."""
-        objects, lines = objects_in_head(head)
-        if not lines:
-            return head.removeprefix(b"\xef\xbb\xbf").startswith(b'{"parentUuid":')  # one row, longer than the head
-        return 2 * len(objects) >= lines and any(_is_transcript_row(row) for row in objects)
+        """Return whether the rows of `head` are this host's and not of a session that Claude Desktop started in it."""
+        return LOCAL_AGENT_SESSIONS not in path.parts and is_transcript(head)
 
     def identify(self, path: Path, head: bytes) -> Identity:
         """Return the session, from the file's name if it is the host's own, else from its rows.
@@ -97,6 +96,14 @@ class ClaudeCode:
                 yield Row(position, raw, _content(value, calls), _title(value))
             else:
                 yield Row(position, raw, value)
+
+
+def is_transcript(head: bytes) -> bool:
+    """Return whether the rows of `head` are a session's. Those of hook logs and of stream-json output are not."""
+    objects, lines = objects_in_head(head)
+    if not lines:
+        return head.removeprefix(b"\xef\xbb\xbf").startswith(b'{"parentUuid":')  # one row, longer than the head
+    return 2 * len(objects) >= lines and any(_is_transcript_row(row) for row in objects)
 
 
 def _is_transcript_row(row: JsonObject) -> bool:

@@ -32,6 +32,8 @@ from palazzo.sources.formats.row_records import drop_keys, objects_in, parse, st
 from palazzo.sources.formats.source_times import moment
 
 KIND = "continue"
+_FORKS = frozenset({"kiro.kiroagent"})
+"""Directories of extensions made from Continue, which write its format and are read for their own hosts."""
 _INDEX = "sessions.json"
 _HEAD = 64 * 1024
 _SESSION = re.compile(rb'\s*\{(?=.*"sessionId"\s*:)(?=.*"history"\s*:\s*\[)', re.DOTALL)
@@ -48,13 +50,20 @@ _OUTSIDE = frozenset({"url", "web", "search", "google", "docs", "http", "github"
 
 
 class ContinueDev:
-    """Reads Continue's sessions, given their directory or one file."""
+    """Reads Continue's sessions, or those of an extension made from it, given their directory or one file.
 
-    kind = KIND
+    Such an extension has its own `kind`, and keeps them in its own `directory` among those of `_FORKS`.
+    """
+
     version = 2  # 1 kept the JSON around the text of an MCP server's answer
+
+    def __init__(self, kind: str = KIND, directory: str = "") -> None:
+        self.kind, self._directory = kind, directory
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is a session, or the directory that has the index."""
+        if self._directory not in (_FORKS.intersection(path.parts) or {""}):
+            return False
         if head:
             return path.suffix == ".json" and bool(_SESSION.match(head))
         try:
@@ -66,17 +75,17 @@ class ContinueDev:
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield each session file's conversation. A damaged file becomes a session that says so."""
         if not path.is_dir():
-            yield _session(path, {})
+            yield _session(self.kind, path, {})
             return
         if not (path / _INDEX).is_file():
             raise SourceUnreadable(f"{path} has no '{_INDEX}', so it is not Continue's directory of sessions.")
         began = _began(path / _INDEX)
         for file in sorted(path.glob("*.json")):
             if file.name != _INDEX and file.is_file() and not file.is_symlink():
-                yield _session(file, began)
+                yield _session(self.kind, file, began)
 
 
-def _session(path: Path, began: Mapping[str, Micros | None]) -> Session:
+def _session(kind: str, path: Path, began: Mapping[str, Micros | None]) -> Session:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -85,11 +94,11 @@ def _session(path: Path, began: Mapping[str, Micros | None]) -> Session:
     try:
         value = parse(data, path.name)
     except SourceUnreadable as error:
-        return _make_unreadable(path, data, str(error), stamp)
+        return _make_unreadable(kind, path, data, str(error), stamp)
     record = value if isinstance(value, dict) else {}
     session = string(record, "sessionId") or path.stem
     return Session(
-        Identity((KIND, session), session),
+        Identity((kind, session), session),
         stamp,
         partial(_rows, record, began.get(session)),
         string(record, "title").strip(),
@@ -97,9 +106,9 @@ def _session(path: Path, began: Mapping[str, Micros | None]) -> Session:
     )
 
 
-def _make_unreadable(path: Path, data: bytes, reason: str, stamp: str) -> Session:
+def _make_unreadable(kind: str, path: Path, data: bytes, reason: str, stamp: str) -> Session:
     rows = [Row(0, data, Unreadable(reason.rstrip(".")))] if data else []
-    return Session(Identity((KIND, path.stem), path.stem), stamp, lambda: iter(rows))
+    return Session(Identity((kind, path.stem), path.stem), stamp, lambda: iter(rows))
 
 
 def _began(index: Path) -> dict[str, Micros | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from palazzo.hosts.application_directories import in_application_directories
 from palazzo.hosts.host_descriptor import Host, Location
 
 HOST = Host(
@@ -10,6 +11,7 @@ HOST = Host(
     program="cursor",
     kinds=("cursor",),
     directories=(Location("", ".cursor"),),
+    histories=in_application_directories("Cursor/User/globalStorage/state.vscdb"),
     agent_variables=("CURSOR_AGENT",),
     evidence="public readers",
 )

@@ -11,8 +11,9 @@ AgentOrchestrator/AgentBase's `CURSOR.md`):
                                                        toolFormerData: {name, rawArgs, params, result, status}
 
 The headers give the order. Older versions have the bubbles themselves in `conversation`, or in `conversationMap`.
-`composerHeaders(composerId, workspaceId)` and `workspaceStorage/<workspace>/workspace.json` (`folder`) give the
-directory of a conversation. Times of bubbles are often missing; then the start of the conversation is used.
+`composerHeaders(composerId, workspaceId, isSubagent)` and `workspaceStorage/<workspace>/workspace.json` (`folder`) give
+the directory of a conversation, and whether another agent leads it (agent-recap and cursor-manager agree). Times of
+bubbles are often missing; then the start of the conversation is used.
 
 The rows of a conversation are its own, then its bubbles as canonical JSON. A tool call that is still running, and
 everything after it, is left for the next read, for an hour.
@@ -26,9 +27,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.editor_workspaces import workspace_directory
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session, Unreadable
 from palazzo.sources.formats.block_text import Composer, call_text
@@ -81,20 +82,20 @@ class Cursor:
         database = ForeignDatabase(path)
         with database.snapshot() as connection:
             _check(connection, path)
-            folders = _folders(connection, path.parent.parent / "workspaceStorage")
-            headers = [_read_header(connection, key, value) for key, value in _values(connection, "composerData:")]
+            places = _places(connection, path.parent.parent / "workspaceStorage")
+            headers = [_read_header(connection, key, data) for key, data in _texts(connection, "composerData:")]
         for header in sorted(headers, key=lambda one: (one.began or 0, one.id)):
             if header.bubbles:
-                yield self._session(database, header, folders.get(header.id, ""))
+                yield self._session(database, header, places.get(header.id, _Place()))
 
-    def _session(self, database: ForeignDatabase, header: _ConversationHeader, folder: str) -> Session:
+    def _session(self, database: ForeignDatabase, header: _ConversationHeader, place: _Place) -> Session:
         is_resting = self._now() - (header.updated or header.began or 0) > IDLE_LIMIT
         return Session(
-            Identity((KIND, header.id), header.id),
+            Identity((KIND, header.id), header.id, led_by_agent=place.is_of_sub_agent),
             header.stamp + ("" if is_resting else "+"),
             partial(_rows, database, header.id, is_resting),
             header.title,
-            folder,
+            place.directory,
             header.updated,
             is_resting,
         )
@@ -112,6 +113,14 @@ class _ConversationHeader:
     stamp: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the database says of a conversation apart from it."""
+
+    directory: str = ""
+    is_of_sub_agent: bool = False
+
+
 def _check(connection: SqliteConnection, path: Path) -> None:
     tables = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if _TABLE not in tables:
@@ -127,7 +136,8 @@ def _check(connection: SqliteConnection, path: Path) -> None:
             )
 
 
-def _read_header(connection: SqliteConnection, key: str, value: object) -> _ConversationHeader:
+def _read_header(connection: SqliteConnection, key: str, text: str) -> _ConversationHeader:
+    value = _read(text)
     conversation = value if isinstance(value, dict) else {}
     own = key.partition(":")[2]
     sizes = connection.execute(
@@ -138,7 +148,7 @@ def _read_header(connection: SqliteConnection, key: str, value: object) -> _Conv
     inside = sum(len(entries) for name in _INSIDE if isinstance(entries := conversation.get(name), list | dict))
     began = moment(conversation.get("createdAt"))
     updated = moment(conversation.get("lastUpdatedAt"))
-    stamp = stamp_of(repr(conversation), f"{count}.{size}")
+    stamp = stamp_of(text, f"{count}.{size}")
     title = string(conversation, "name").strip()
     return _ConversationHeader(own, title, began, updated if updated is not None else began, int(count) + inside, stamp)
 
@@ -248,34 +258,33 @@ def _time(bubble: object) -> Micros | None:
 
 def _values(connection: SqliteConnection, prefix: str, whole: bool = False) -> Iterator[tuple[str, object]]:
     """Yield the keys that begin with a prefix (or are it) and their JSON; a string that is not JSON stays."""
+    for key, text in _texts(connection, prefix, whole):
+        yield key, _read(text)
+
+
+def _texts(connection: SqliteConnection, prefix: str, whole: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the keys that begin with a prefix (or are it) and the texts of their values."""
     end = f"{prefix}\x00" if whole else f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"
     sql = f"SELECT CAST(key AS BLOB), CAST(value AS BLOB) FROM {_TABLE} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
     for key, value in connection.execute(sql, (prefix, end)):
         if isinstance(value, bytes):
-            yield bytes(key).decode("utf-8", "surrogateescape"), _read(value.decode("utf-8", "surrogateescape"))
+            yield bytes(key).decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape")
 
 
-def _folders(connection: SqliteConnection, storage: Path) -> dict[str, str]:
-    """Return the directory of each conversation whose workspace is known."""
+def _places(connection: SqliteConnection, storage: Path) -> dict[str, _Place]:
+    """Return what the database says of each conversation that has a header."""
     columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(composerHeaders)")}
     if not {"composerId", "workspaceId"} <= columns:
         return {}
-    folders = {}
-    for own, workspace in connection.execute("SELECT composerId, workspaceId FROM composerHeaders"):
+    sub_agent = "isSubagent" if "isSubagent" in columns else "0"
+    places = {}
+    sql = f"SELECT composerId, workspaceId, {sub_agent} FROM composerHeaders"  # noqa: S608 (names are constants)
+    for own, workspace, is_of_sub_agent in connection.execute(sql):
         name = str(workspace or "")
-        if name and name == Path(name).name and name != "..":
-            folders[str(own)] = _folder(storage / name / "workspace.json")
-    return folders
-
-
-def _folder(file: Path) -> str:
-    """Return the directory of a workspace; "" if it has none or lies on another machine."""
-    try:
-        record = _read(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ""
-    folder = string(record, "folder") if isinstance(record, dict) else ""
-    return unquote(folder.removeprefix("file://")) if folder.startswith("file:///") else ""
+        is_plain = bool(name) and name == Path(name).name and name != ".."
+        directory = workspace_directory(storage / name) if is_plain else ""
+        places[str(own)] = _Place(directory, bool(is_of_sub_agent))
+    return places
 
 
 COLLECTIONS: tuple[Collection, ...] = (Cursor(),)

@@ -1,1 +1,1 @@
-"""Kiro."""
+"""Kiro, an editor and a program with agents."""

@@ -1,1 +1,1 @@
-"""VS Code, an editor with agents; it gets the MCP server, and nothing of it is read."""
+"""VS Code, an editor with agents."""
