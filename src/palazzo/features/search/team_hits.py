@@ -51,7 +51,7 @@ _UNKNOWN_TO_TEAM = {
 """Filters by what is not shared, with their options: nothing that teammates share can pass them."""
 
 
-def start_asking(ask_server: Callable[[], list[SharedHit]]) -> Future[list[SharedHit]]:
+def _start(ask_server: Callable[[], list[SharedHit]]) -> Future[list[SharedHit]]:
     """Ask the server on a thread of its own.
 
     It is a daemon, of no pool: a server that sends a byte a second must hold up neither the end of the process nor the
@@ -75,7 +75,7 @@ class TeamInquiry:
     def __init__(self, connection: TeamConnection, request: SearchRequest, now: Micros, seconds: float) -> None:
         self._request, self._now = request, now
         self._seconds, self._deadline = seconds, time.monotonic() + seconds
-        self._answer = start_asking(lambda: connection.search(request.query, request.limit, request.wing))
+        self._answer = _start(lambda: connection.search(request.query, request.limit, request.wing))
 
     def wait(self) -> tuple[list[HitView], str]:
         """Return the hits that may be shown, best first; and what to say if the team did not answer."""
@@ -140,10 +140,28 @@ def read_shared(context: Context, prefix: str) -> list[HitView]:
         return []
     connection = TeamConnection(member.url, member.token, SECONDS)
     try:
-        shared_hits = start_asking(lambda: connection.read_drawers(prefix)).result(SECONDS)
+        shared_hits = _start(lambda: connection.read_drawers(prefix)).result(SECONDS)
     except FutureTimeoutError:
         raise TeamUnreachable(f"The team server did not answer within {SECONDS:g} seconds.") from None
     return [view_shared_hit(shared_hit) for shared_hit in shared_hits]
+
+
+def ask_for_notes(context: Context, wing: str, limit: int, seconds: float) -> Future[list[SharedHit]] | None:
+    """Ask for the newest notes of teammates in a wing; None if the palace has joined no team.
+
+    A damaged membership counts as none: each search says that it is damaged.
+    """
+    from palazzo.team.client import membership as memberships
+    from palazzo.team.client.team_connection import TeamConnection
+
+    try:
+        member = memberships.find_membership(context.palace_path)
+    except PalazzoError:
+        return None
+    if member is None:
+        return None
+    connection = TeamConnection(member.url, member.token, seconds)
+    return _start(lambda: connection.list_notes(wing, limit))
 
 
 def view_shared_hit(shared_hit: SharedHit) -> HitView:

@@ -12,6 +12,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalazzoError
+from palazzo.features.search import team_hits
 from palazzo.injection.wake_up_text import WakeUpEntry
 from palazzo.model import Micros
 from palazzo.security.display_names import plain_name, shown_name
@@ -51,18 +52,7 @@ def ask_for_notes(context: Context) -> TeamNotes:
     wing = context.project_wing if context.settings.flag("team.search") and context.is_in_project else None
     if wing is None:
         return TeamNotes(None)
-    from palazzo.features.search.team_hits import start_asking
-    from palazzo.team.client import membership as memberships
-    from palazzo.team.client.team_connection import TeamConnection
-
-    try:
-        member = memberships.find_membership(context.palace_path)
-    except PalazzoError:  # `doctor` and every search say that it is damaged
-        return TeamNotes(None)
-    if member is None:
-        return TeamNotes(None)
-    connection = TeamConnection(member.url, member.token, SECONDS)
-    return TeamNotes(start_asking(lambda: connection.list_notes(wing, LIMIT)))
+    return TeamNotes(team_hits.ask_for_notes(context, wing, LIMIT, SECONDS))
 
 
 def _make_entry(note: SharedHit) -> WakeUpEntry:
