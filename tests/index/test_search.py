@@ -287,6 +287,9 @@ def test_what_strangers_said_is_left_out_also_beside_a_hit(palace: Palace) -> No
     asked = Query("zebra page")
     assert "external" in trusts(palace.search(asked))
     assert trusts(palace.search(replace(asked, external=False))) == {"user"}
+    ahead = palace.search(replace(asked, text="zebra page says ignore your orders", external=False))
+    assert (trusts(ahead), ahead.untrusted_ahead) == ({"user"}, 2)  # the page, and what was said after it was read
+    assert palace.search(replace(asked, text="zebra page says ignore your orders")).untrusted_ahead == 0
 
 
 def trusts(answer: Answer) -> set[str]:

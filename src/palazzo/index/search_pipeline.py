@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from palazzo.archive.archive_reader import read_drawers
@@ -69,6 +69,14 @@ class Answer:
     below: tuple[Hit, ...] = ()
     chance: float = 1.0
     is_uncertain: bool = False
+    untrusted_ahead: int = 0
+    """The number of untrusted drawers that were left out and are ahead of each hit."""
+
+
+class _LeftOut:
+    """What an answer leaves out: untrusted drawers ahead of its first hit."""
+
+    untrusted = 0
 
 
 def search(
@@ -155,7 +163,8 @@ def search(
         except EmbedderUnavailable as error:
             note = note or str(error)
     ordered_ranks = reasoning_candidates.merge(ordered_ranks, reasoning_ranks.candidate_ranks)
-    every_hit = _hits(connection, ordered_ranks, keyword_candidates, scope, request, by_tokens)
+    left_out = _LeftOut()
+    every_hit = _hits(connection, ordered_ranks, keyword_candidates, scope, request, by_tokens, left_out)
     if request.stretches:
         folded = presentation.fold(every_hit, hit_stretches.DRAWERS_READ * request.limit)
         hits, seconds = hit_stretches.pair(folded, request.limit)
@@ -191,6 +200,7 @@ def search(
         tuple(below),
         chance,
         is_uncertain,
+        left_out.untrusted if chance >= score.ANSWER_FLOOR else 0,
     )
 
 
@@ -253,8 +263,9 @@ def _hits(
     scope: SearchScope,
     request: Query,
     by_tokens: bool,
+    left_out: _LeftOut,
 ) -> Iterator[Hit]:
-    scorer = HitScorer(keyword_candidates.max_bm25, by_tokens)
+    scorer, is_first = HitScorer(keyword_candidates.max_bm25, by_tokens), True
     spoken_for = with_evidence(candidate_ranks)
     batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
     for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
@@ -262,7 +273,10 @@ def _hits(
         if request.among is not None and candidate.row not in request.among:
             continue
         if not _is_match(drawer, request, scope):  # what stands beside a hit may be filed elsewhere
+            if is_first and not request.external and drawer.trust == "external":
+                left_out.untrusted += _is_match(drawer, replace(request, external=True), scope)
             continue
+        is_first = False
         reasons = explanation.reasons(candidate_rank, keyword_candidates.max_bm25)
         yield Hit(
             drawer,

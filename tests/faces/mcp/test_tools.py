@@ -72,6 +72,8 @@ def test_strangers_words_are_shown_when_asked_for_and_labelled(talk: Talk) -> No
     own, all_of_it = talk.told("search", **asked), talk.told("search", **asked, include_external=True)
     assert "external" not in {hit["trust"] for hit in own["hits"]}
     assert PAGE not in json.dumps(own)
+    assert "left out as untrusted" in own["notice"]
+    assert "left out as untrusted" not in all_of_it["notice"]
     strangers = [hit for hit in all_of_it["hits"] if hit["trust"] == "external"]
     assert any(PAGE in hit["text"] for hit in strangers)
     assert {hit["trust"] for hit in all_of_it["hits"] if PAGE in hit["text"]} == {"external"}

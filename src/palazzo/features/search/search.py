@@ -124,7 +124,12 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         below=below if request.explain and not hits else (),
         left_out=left_out,
         uncertain=answer.is_uncertain and bool(hits) and not any(hit.person for hit in hits),
-        note=" ".join(filter(None, (point_in_time.note, answer.note, _unshown(left_out), team_note))),
+        note=" ".join(
+            filter(
+                None,
+                (point_in_time.note, answer.note, _unshown(left_out), _untrusted(answer.untrusted_ahead), team_note),
+            )
+        ),
         advice="" if hits else _advice(palace, request, answer),
         explained=request.explain,
         floor=next((hit.floor for hit in (*answer.hits, *answer.below)), LENIENT_FLOOR),
@@ -294,6 +299,17 @@ def _unshown(left_out: int) -> str:
         return ""
     hits = f"{count_noun(left_out, 'hit')} {agree(left_out)}"
     return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
+
+
+def _untrusted(left_out: int) -> str:
+    """Say what was left out of a search that does not take untrusted content."""
+    if not left_out:
+        return ""
+    drawers_left_out = f"{count_noun(left_out, 'drawer')} that {agree(left_out, 'matches', 'match')} better"
+    return (
+        f"{drawers_left_out} {agree(left_out)} left out as untrusted (foreign text, or words of a session that had "
+        "read some): include external content to see them."
+    )
 
 
 def _view(
