@@ -39,10 +39,12 @@ WITH_HISTORY = (
     "copilot",
     "continue",
     "aider",
+    "cline",
     "droid",
     "goose",
     "kilo-code",
     "qwen-code",
+    "roo-code",
 )
 """Hosts whose histories are found without a given location."""
 KEEP_TRANSCRIPTS = (
@@ -52,6 +54,7 @@ KEEP_TRANSCRIPTS = (
     "pi",
     "gemini-cli",
     "copilot",
+    "cline",
     "droid",
     "kilo-code",
     "qwen-code",
@@ -93,7 +96,9 @@ SESSION_VARIABLES = {
 OWN_VARIABLES = (
     "AIDER_CHAT_HISTORY_FILE",
     "CLAUDE_CONFIG_DIR",
+    "CLINE_DATA_DIR",
     "CLINE_DIR",
+    "CLINE_SESSION_DATA_DIR",
     "CODEX_HOME",
     "CONTINUE_GLOBAL_DIR",
     "COPILOT_HOME",

@@ -44,6 +44,9 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
     make(
         home,
         ".factory/sessions",
+        ".cline/data/sessions",
+        ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks",
         ".qwen/projects",
         ".local/share/kilo/kilo.db",
         ".local/share/goose/sessions/sessions.db",
@@ -59,10 +62,13 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("gemini-cli", ".gemini/tmp"),
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
+        ("cline", ".cline/data/sessions"),
+        ("cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"),
         ("droid", ".factory/sessions"),
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
         ("qwen-code", ".qwen/projects"),
+        ("roo-code", ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks"),
     ]
     assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}
 

@@ -130,6 +130,25 @@ def newer_continue(directory: Path) -> Path:
     return path
 
 
+def newer_cline(directory: Path) -> Path:
+    path = kept.cline_session(TOLD, directory, 1)
+    record = json.loads(path.read_bytes())
+    record["messages"].insert(1, {"role": "leap_of_2031", "content": "x"})
+    record["messages"][0]["content"][0]["added_in_2031"] = {"deep": [1]}
+    path.write_text(json.dumps({"added_in_2031": [1], **record}))
+    return path
+
+
+def newer_roo_code(directory: Path) -> Path:
+    path = kept.task_files(TOLD, directory, 0)
+    messages = [{"role": "leap_of_2031", "content": "x"}, *json.loads(path.read_bytes())]
+    path.write_text(
+        json.dumps([{**message, "ts": message.get("ts", START), "added_in_2031": [1]} for message in messages])
+    )
+    (path.parent / "history_item.json").write_text('{"id": "x", "added_in_2031": 1}')
+    return path
+
+
 def newer_cursor(directory: Path) -> Path:
     store = kept.CursorStore(directory)
     store.conversation("c1", TOLD, added_in_2031={"deep": [1]})
@@ -157,6 +176,8 @@ NEWER: dict[str, Callable[[Path], Path]] = {
     "opencode": partial(newer_opencode, name="opencode.db"),
     "kilo": partial(newer_opencode, name="kilo.db"),
     "continue": newer_continue,
+    "cline": newer_cline,
+    "roo-code": newer_roo_code,
     "cursor": newer_cursor,
     "goose": newer_goose,
 }

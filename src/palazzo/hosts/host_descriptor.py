@@ -29,13 +29,14 @@ class ResumeCommand:
 
     `ID` stands for the session's id. A host `needs_directory` if it finds sessions only from the directory in which
     they began. `preparation` is the command that imports a restored session, whose file is `FILE`; empty if the host
-    finds it by itself.
+    finds it by itself. A session that the host has deleted can be written back unless it is not `is_restorable`.
     """
 
     arguments: tuple[str, ...]
     files: tuple[str, ...] = ()
     needs_directory: bool = False
     preparation: tuple[str, ...] = ()
+    is_restorable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

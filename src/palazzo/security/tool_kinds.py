@@ -17,7 +17,7 @@ SHELLS = _words(
     """
     bash shell exec execcommand runshellcommand localshell localshellcall terminal runinterminal powershell
     runcommand sh zsh executecommand runterminalcmd runterminalcommand runinterminaltool bashtool shellcommand
-    executebash execute cmd
+    executebash execute cmd runcommands
     """
 )
 READERS = _words(
@@ -27,7 +27,7 @@ READERS = _words(
     codebasesearch search viewimage readdir listfiles listcodedefinitionnames readfiletool globsearch semanticsearch
     searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
     builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
-    listcodeusages geterrors getchangedfiles lsp readnotebook
+    listcodeusages geterrors getchangedfiles lsp readnotebook searchcodebase
     """
 )
 EDITORS = _words(
@@ -37,7 +37,7 @@ EDITORS = _words(
     searchreplace applydiff undoedit movefile createdirectory insertcontent smartedit editnotebook deletefiles
     renamefile createnewfile builtincreatenewfile builtineditexistingfile editexistingfile singlefindandreplace
     builtinsinglefindandreplace multireplacestringinfile replacestringinfile inserteditintofile reapply diff
-    builtinviewdiff viewdiff
+    builtinviewdiff viewdiff editor
     """
 )
 PLANNERS = _words(
