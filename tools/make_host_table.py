@@ -75,7 +75,7 @@ def index() -> str:
     """Return the module of names."""
     hosts = host_registry.hosts()
     with_hooks = {host.name for host in hosts if host_registry.find_adapter(host.name) is not None}
-    with_history = [host.name for host in hosts if host.histories or host.project_history]
+    with_history = [host.name for host in hosts if host.has_history]
     agents = {variable: host.name for host in hosts for variable in host.agent_variables}
     sessions = {host.session_variable: host.name for host in hosts if host.session_variable}
     constants = (
@@ -121,7 +121,7 @@ def _own_variables(hosts: Iterable[Host]) -> list[str]:
     locations = [
         location
         for host in hosts
-        for location in (*host.directories, *host.histories, host.project_history, host.skills)
+        for location in (*host.directories, *host.histories, *host.history_indexes, host.project_history, host.skills)
         if location is not None
     ]
     return sorted({location.variable for location in locations if location.variable} - _EVERYBODYS)
@@ -155,7 +155,7 @@ def _row(host: Host) -> tuple[str, ...]:
     has_server = any(other is host for other, _ in host_registry.server_settings().values())
     capabilities = (
         bool(host.kinds),
-        bool(host.histories or host.project_history),
+        host.has_history,
         _hooks(host),
         has_server,
         host_registry.find_installer(host.name) is not None,

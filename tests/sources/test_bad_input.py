@@ -13,6 +13,7 @@ from tests.fidelity.test_hosts import WRITERS, Writer, read
 from tests.fidelity.told import START, Heard, Turn, heard, spoken
 from tests.sources.collection_samples import head_of
 from tests.sources.opencode_samples import Writer as OpencodeWriter
+from tests.sources.test_crush import database as crush_database
 from tests.sources.test_goose import database as goose_database
 
 from palazzo.errors import SourceUnreadable
@@ -165,6 +166,18 @@ def newer_goose(directory: Path) -> Path:
     return goose_database(directory / "sessions.db", parts[0], newer, *parts[1:])
 
 
+def newer_crush(directory: Path) -> Path:
+    told = [(one.role, [_crush_part(one), {"type": "finish", "data": {"reason": "stop"}}]) for one in TOLD]
+    newer = ("leap_of_2031", [{"type": "text", "data": {"text": "x"}}])
+    return crush_database(directory / ".crush", told[0], newer, *told[1:])
+
+
+def _crush_part(turn: Turn) -> dict[str, object]:
+    if turn.role != "tool":
+        return {"type": "text", "data": {"text": turn.text, "added_in_2031": [1]}}
+    return {"type": "tool_result", "data": {"tool_call_id": "c1", "name": "bash", "content": turn.text}}
+
+
 def _goose_part(turn: Turn) -> dict[str, object]:
     if turn.role != "tool":
         return {"type": "text", "text": turn.text}
@@ -180,6 +193,7 @@ NEWER: dict[str, Callable[[Path], Path]] = {
     "roo-code": newer_roo_code,
     "cursor": newer_cursor,
     "goose": newer_goose,
+    "crush": newer_crush,
 }
 """A conversation of each host that keeps many of them together, with a row and a field of a version to come."""
 

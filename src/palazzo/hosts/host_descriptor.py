@@ -47,7 +47,8 @@ class Host:
     `aliases` are other names that people type, `client` is the name of its MCP client if that does not begin with
     `name`.
     `kinds` are those of its transcripts' readers. Each of `directories` shows that the host is installed. `histories`
-    are where it keeps sessions; `project_history` is a file in the project that is worked in. `session_files` is a
+    are where it keeps sessions; `project_history` is a file in the project that is worked in; `history_indexes` are
+    lists of histories elsewhere, which the host's module `paths` reads (`listed_histories`). `session_files` is a
     pattern of the files in a history that are sessions; empty if they cannot be counted from outside.
     `retention_setting` is the host's setting that says after how many days it deletes them. `prompt_command` starts a
     session with a first prompt, which follows as an argument. `agent_variables` are set in its agents' shells and
@@ -64,6 +65,7 @@ class Host:
     directories: tuple[Location, ...] = ()
     histories: tuple[Location, ...] = ()
     project_history: Location | None = None
+    history_indexes: tuple[Location, ...] = ()
     session_files: str = ""
     retention_setting: str = ""
     resume: ResumeCommand | None = None
@@ -78,4 +80,9 @@ class Host:
     @property
     def is_found_by_directory(self) -> bool:
         """Whether a directory or a history shows that the host is installed."""
-        return bool(self.directories or self.histories or self.project_history)
+        return bool(self.directories or self.has_history)
+
+    @property
+    def has_history(self) -> bool:
+        """Whether it is known where the host keeps its sessions."""
+        return bool(self.histories or self.project_history or self.history_indexes)

@@ -28,6 +28,7 @@ READERS = _words(
     searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
     builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
     listcodeusages geterrors getchangedfiles lsp readnotebook searchcodebase
+    lspdiagnostics lspreferences
     """
 )
 EDITORS = _words(
@@ -47,14 +48,14 @@ PLANNERS = _words(
     savememory switchmode newtask taskcreate taskupdate taskget tasklist taskstop killshell killbash killtask
     croncreate cronlist crondelete sleep wait sendmessage toolsearch skill slashcommand todos taskstatus
     structuredoutput finish submit reportprogress schedulewakeup question setplan managetodolist suggestedactions
-    plan plancreate planupdate requestpermissions goal monitor
+    plan plancreate planupdate requestpermissions goal monitor jobkill
     """
 )
 AGENTS = _words(
     """
     agent task subagent subtask spawnagent waitagent sendinput resumeagent closeagent taskoutput agentoutput
     agentoutputtool delegate delegatetask runsubagent dispatchagent codebaseinvestigator bashoutput writestdin
-    readbackgroundoutput getterminaloutput
+    readbackgroundoutput getterminaloutput joboutput
     """
 )
 """Sub-agents, which `sessions/session_taint` judges by their own sessions, and later output of a running command."""
