@@ -39,6 +39,7 @@ WITH_HISTORY = (
     "copilot",
     "continue",
     "aider",
+    "amp",
     "cline",
     "crush",
     "droid",

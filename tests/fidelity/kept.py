@@ -107,6 +107,26 @@ def task_files(told: list[Turn], directory: Path, way: int) -> Path:
     return task / "api_conversation_history.json"
 
 
+def amp_thread(told: list[Turn], directory: Path, way: int) -> Path:
+    """Amp: a thread in one file, a result as a message of the user."""
+    messages: list[Json] = []
+    for n, one in enumerate(told):
+        content: list[Json] = [{"type": "text", "text": one.text}]
+        if one.role == "tool":
+            call = {"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {"cmd": "ls"}}
+            messages.append({"role": "assistant", "messageId": 2 * n, "content": [call], "state": {"type": "complete"}})
+            result: object = {"output": one.text, "exitCode": 0} if way % 3 else one.text
+            content = [{"type": "tool_result", "toolUseID": f"c{n}", "run": {"status": "done", "result": result}}]
+        role = "assistant" if one.role == "assistant" else "user"
+        messages.append({"role": role, "messageId": 2 * n + 1, "content": content, "meta": {"sentAt": one.at}})
+    own = f"T-{named('session', 1)}"
+    tree = {"uri": "file:///home/dev/my%20acme", "repository": {"type": "git", "ref": "refs/heads/main"}}
+    thread = {"v": 9, "id": own, "created": START, "title": "Título", "env": {"initial": {"trees": [tree]}}}
+    path = directory / f"{own}.json"
+    path.write_bytes((ascii_js if way % 2 else js)({**thread, "messages": messages, "usageLedger": {"events": []}}))
+    return path
+
+
 def aider(told: list[Turn], directory: Path, way: int) -> Path:
     """Aider's `io.py`: text mode, `errors="ignore"`, questions and its own lines with two spaces at their end."""
     end = "\r\n" if way % 2 else "\n"

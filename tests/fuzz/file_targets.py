@@ -18,7 +18,8 @@ from palazzo.sources.formats.transcript_formats import COLLECTIONS, NAMED_FILE_C
 _HEAD = 64 * 1024
 _FILES = (
     *("conversations.json", "export.zip", "general/2026-03-04.json", ".aider.chat.history.md", "chat.txt"),
-    *("sessions.json", "2026-03-04.md", "opencode.db"),
+    *("sessions.json", "2026-03-04.md", "opencode.db", "s1.messages.json", "api_conversation_history.json"),
+    "T-019b9d03-62e3-772f-9780-3e637f90eaec.json",
 )
 """The names under which an input is read: readers look at the name before they look at the bytes."""
 _T0 = 1_767_225_600.25

@@ -44,6 +44,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
     make(
         home,
         ".factory/sessions",
+        ".local/share/amp/threads",
         ".cline/data/sessions",
         ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
         ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks",
@@ -62,6 +63,7 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("gemini-cli", ".gemini/tmp"),
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
+        ("amp", ".local/share/amp/threads"),
         ("cline", ".cline/data/sessions"),
         ("cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"),
         ("droid", ".factory/sessions"),

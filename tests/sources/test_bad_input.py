@@ -131,6 +131,15 @@ def newer_continue(directory: Path) -> Path:
     return path
 
 
+def newer_amp(directory: Path) -> Path:
+    path = kept.amp_thread(TOLD, directory, 1)
+    thread = json.loads(path.read_bytes())
+    thread["messages"].insert(1, {"role": "leap_of_2031", "content": "x"})
+    thread["messages"][0]["added_in_2031"] = {"deep": [1]}
+    path.write_text(json.dumps({"added_in_2031": [1], **thread}))
+    return path
+
+
 def newer_cline(directory: Path) -> Path:
     path = kept.cline_session(TOLD, directory, 1)
     record = json.loads(path.read_bytes())
@@ -189,6 +198,7 @@ NEWER: dict[str, Callable[[Path], Path]] = {
     "opencode": partial(newer_opencode, name="opencode.db"),
     "kilo": partial(newer_opencode, name="kilo.db"),
     "continue": newer_continue,
+    "amp": newer_amp,
     "cline": newer_cline,
     "roo-code": newer_roo_code,
     "cursor": newer_cursor,

@@ -22,13 +22,14 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.hosts.json_sessions import read_records
 from palazzo.hosts.task_messages import read_message
 from palazzo.model import Micros
 from palazzo.sources.formats import Identity, Row, Session, Unreadable
 from palazzo.sources.formats.conversation_exports import Rows
 from palazzo.sources.formats.jsonl_rows import JsonObject, string
 from palazzo.sources.formats.resume_context import Calls
-from palazzo.sources.formats.row_records import decode_json_text, elements, objects_in, parse, stamp_of
+from palazzo.sources.formats.row_records import decode_json_text, objects_in, parse, stamp_of
 from palazzo.sources.formats.source_times import moment
 from palazzo.sources.formats.whole_files import read_file
 
@@ -68,21 +69,6 @@ class TaskFiles:
             cwd,
             moment(entry.get("ts")),
         )
-
-
-def read_records(text: str, start: int, name: str) -> tuple[list[object], str]:
-    """Return the elements of the JSON array that begins at `start`, and why reading ended early; "" if it did not.
-
-    Raises SourceUnreadable if there is no array, or nothing of it can be read.
-    """
-    records: list[object] = []
-    try:
-        records.extend(value for _, value in elements(text[start:], name))
-    except SourceUnreadable as error:
-        if not records:
-            raise
-        return records, str(error).rstrip(".")
-    return records, ""
 
 
 def title_of(task: str) -> str:

@@ -28,7 +28,7 @@ READERS = _words(
     searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
     builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
     listcodeusages geterrors getchangedfiles lsp readnotebook searchcodebase
-    lspdiagnostics lspreferences
+    lspdiagnostics lspreferences finder
     """
 )
 EDITORS = _words(

@@ -200,8 +200,8 @@ class FeedRequest:
     """Find every agent's history on this machine and index what is new, byte for byte.
 
     Covers Claude Code, Codex, opencode, pi, Gemini CLI, Copilot CLI, Continue, Goose, Kilo Code, Qwen Code, Droid,
-    Cline, Roo Code, Crush and, in the current project, Aider. Unchanged sessions are skipped; of a session that has
-    grown, only the new part is read.
+    Cline, Roo Code, Crush, Amp and, in the current project, Aider. Unchanged sessions are skipped; of a session that
+    has grown, only the new part is read.
     """
 
     hosts: Annotated[

@@ -15,14 +15,14 @@ read meanwhile ends early, and is complete at the next read. The system prompt i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
-from palazzo.hosts.task_files import read_records, title_of
+from palazzo.hosts.json_sessions import read_header, read_records_so_far
+from palazzo.hosts.task_files import title_of
 from palazzo.hosts.task_messages import read_message
 from palazzo.model import Micros
 from palazzo.sources.formats import Identity, Noise, Row, Session, Unreadable
@@ -58,8 +58,8 @@ class ClineSessions:
         match = _MESSAGES.search(text)
         if match is None:
             raise SourceUnreadable(f"{path} has no list of messages.")
-        header = _read_header(text, match.start())
-        records, fault = _records_after(text, match.end(), path.name)
+        header = read_header(text, match.start())
+        records, fault = read_records_so_far(text, match.end(), path.name)
         session = string(header, "sessionId") or path.name.removesuffix(_SUFFIX)
         parent = _parent_of(session, header)
         manifest = _manifest_of(path, parent or session)
@@ -73,23 +73,6 @@ class ClineSessions:
             cwd,
             updated_at,
         )
-
-
-def _records_after(text: str, start: int, name: str) -> tuple[list[object], str]:
-    """Return the messages; none if the session has just begun, or is being written."""
-    try:
-        return read_records(text, start, name)
-    except SourceUnreadable as error:
-        return [], str(error).rstrip(".")
-
-
-def _read_header(text: str, end: int) -> JsonObject:
-    """Return the fields before the messages, so that a damaged message costs none of them."""
-    try:
-        header = json.loads(text[:end].rstrip().removeprefix("\ufeff").removesuffix(",") + "}", strict=False)
-    except (ValueError, RecursionError):
-        return {}
-    return header if isinstance(header, dict) else {}
 
 
 def _parent_of(session: str, header: JsonObject) -> str:
