@@ -231,15 +231,15 @@ def _add_spoken_text(composer: Composer, text: str, calls: Calls) -> None:
 def _xml_calls(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield the range, the name and the body of each complete call; one within another is part of it."""
     position = 0
-    unclosed: set[str] = set()
+    names_without_end: set[str] = set()
     for match in _XML_START.finditer(text):
         name = match["name"]
-        if match.start() < position or name in unclosed:
+        if match.start() < position or name in names_without_end:
             continue
         end_tag = f"</{name}>"
         end = text.find(end_tag, match.end())
         if end < 0:
-            unclosed.add(name)  # looking again from every opening tag would take quadratic time
+            names_without_end.add(name)  # looking again from every opening tag would take quadratic time
             continue
         position = end + len(end_tag)
         yield match.start(), position, name, text[match.end() : end]
@@ -308,18 +308,18 @@ def _add_words(composer: Composer, text: str) -> bool:
         return True
     start = 0
     if text.startswith(_RESUMPTION):
-        resumed = _RESUMPTION_WORDS.search(text)
-        if resumed is None:
+        sentence = _RESUMPTION_WORDS.search(text)
+        if sentence is None:
             return False
-        start = resumed.end()
+        start = sentence.end()
         composer.add("attachment", text[:start], trust="tool")
-    opened = _START_TAG.match(text, start)
-    if opened is None:
+    start_tag = _START_TAG.match(text, start)
+    if start_tag is None:
         return False
-    end_tag = f"</{opened['tag']}>"
-    end = text.find(end_tag, opened.end())
-    words = text[opened.end() : end if end >= 0 else len(text)]
-    if opened["tag"] != "user_input":  # the other tags stand on lines of their own
+    end_tag = f"</{start_tag['tag']}>"
+    end = text.find(end_tag, start_tag.end())
+    words = text[start_tag.end() : end if end >= 0 else len(text)]
+    if start_tag["tag"] != "user_input":  # the other tags stand on lines of their own
         words = words.removeprefix("\n").removesuffix("\n")
     composer.add("text", words)
     rest = text[end + len(end_tag) :].strip("\n") if end >= 0 else ""

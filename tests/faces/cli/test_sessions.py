@@ -75,7 +75,7 @@ def test_filters_narrow_the_list_and_wrong_ones_are_one_sentence(fed: Command) -
     assert len(fed.json("sessions", "--limit", "1")["sessions"]) == 1
     assert "No sessions match" in fed("sessions", "no such title").out
     for arguments, sentence in (
-        (("--host", "emacs"), "'emacs' is not a host; hosts: aider, claude-code"),
+        (("--host", "emacs"), "'emacs' is not a host; hosts: aider, amp, claude-code"),
         (("--limit", "0"), "The limit is 0"),
         (("--since", "2026-02-01", "--until", "2026-01-01"), "The time range is inverted"),
     ):

@@ -147,8 +147,8 @@ def _count_finished(records: list[object], is_resting: bool) -> int:
     """Return how many messages come before the first one that is not finished; all if the thread rests."""
     if is_resting:
         return len(records)
-    unfinished = (index for index, record in enumerate(records) if isinstance(record, dict) and _is_running(record))
-    return next(unfinished, len(records))
+    running = (index for index, record in enumerate(records) if isinstance(record, dict) and _is_running(record))
+    return next(running, len(records))
 
 
 def _is_running(message: JsonObject) -> bool:

@@ -119,8 +119,8 @@ def _columns(connection: SqliteConnection, table: str) -> set[str]:
 
 def _missing(connection: SqliteConnection) -> str:
     """Return the first column that is missing; empty if all are there."""
-    for table, required in _REQUIRED_COLUMNS.items():
-        missing = sorted(required - _columns(connection, table))
+    for table, columns in _REQUIRED_COLUMNS.items():
+        missing = sorted(columns - _columns(connection, table))
         if missing:
             return f"column '{missing[0]}' in '{table}'"
     return ""
@@ -154,10 +154,10 @@ def _read(value: object) -> object:
     if not isinstance(value, str):
         return None
     try:
-        parsed: object = json.loads(value, strict=False)
+        json_value: object = json.loads(value, strict=False)
     except (ValueError, RecursionError):
         return value
-    return parsed
+    return json_value
 
 
 def _plain(cell: object) -> object:
