@@ -76,8 +76,10 @@ def index() -> str:
     """Return the module of names."""
     hosts = host_registry.hosts()
     with_hooks = {host.name for host in hosts if host_registry.find_adapter(host.name) is not None}
-    whole_histories = [host.name for host in hosts if host.histories and not host.history_note]
-    with_history = [host.name for host in hosts if host.histories or host.project_history]
+    whole_histories = [
+        host.name for host in hosts if (host.histories or host.history_indexes) and not host.history_note
+    ]
+    with_history = [host.name for host in hosts if host.has_history]
     agents = {variable: host.name for host in hosts for variable in host.agent_variables}
     sessions = {host.session_variable: host.name for host in hosts if host.session_variable}
     constants = (
@@ -123,7 +125,7 @@ def _own_variables(hosts: Iterable[Host]) -> list[str]:
     locations = [
         location
         for host in hosts
-        for location in (*host.directories, *host.histories, host.project_history, host.skills)
+        for location in (*host.directories, *host.histories, *host.history_indexes, host.project_history, host.skills)
         if location is not None
     ]
     return sorted({location.variable for location in locations if location.variable} - _EVERYBODYS)
@@ -157,7 +159,7 @@ def _row(host: Host) -> tuple[str, ...]:
     has_server = any(other is host for other, _ in host_registry.server_settings().values())
     capabilities = (
         host.history_note or bool(host.kinds),
-        bool(host.histories or host.project_history),
+        host.has_history,
         _hooks(host),
         has_server,
         host_registry.find_installer(host.name) is not None,

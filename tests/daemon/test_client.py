@@ -111,7 +111,12 @@ def test_a_build_is_newer_when_a_file_was_changed() -> None:
 
 
 def test_what_an_operation_may_ask_of_its_caller_is_passed() -> None:
-    locations = [location for host in hosts() for location in (*host.histories, host.project_history) if location]
+    locations = [
+        location
+        for host in hosts()
+        for location in (*host.histories, *host.history_indexes, host.project_history)
+        if location
+    ]
     asked = {location.variable for location in locations if location.variable} | {"HOME", "TZ"}
     asked |= {"PALAZZO_REDACT", "XDG_CONFIG_HOME"}
     passed = rpc.surroundings("/", dict.fromkeys([*asked, "AWS_SECRET_ACCESS_KEY"], "x"))["variables"]

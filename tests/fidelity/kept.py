@@ -45,6 +45,90 @@ def continue_dev(told: list[Turn], directory: Path, way: int) -> Path:
     return directory
 
 
+def cline_session(told: list[Turn], directory: Path, way: int) -> Path:
+    """Cline since version 4: a session's messages, in a file beside what it noted of the session."""
+    messages: list[Json] = []
+    for n, one in enumerate(told):
+        content: list[Json] = [{"type": "text", "text": one.text}]
+        if one.role == "user" and way % 3:
+            content = [{"type": "text", "text": f'<user_input mode="act">{one.text}</user_input>'}]
+        elif one.role == "tool":
+            name, own = "run_commands", f"c{n}"
+            call = {"type": "tool_use", "id": own, "name": name, "input": {"commands": ["ls"]}}
+            messages.append({"id": f"call{n}", "role": "assistant", "content": [call], "ts": one.at})
+            outcome = {"query": "ls", "result": one.text, "success": True}
+            content = [{"type": "tool_result", "tool_use_id": own, "name": name, "content": [outcome]}]
+        role = "assistant" if one.role == "assistant" else "user"
+        messages.append({"id": f"m{n}", "role": role, "content": content, "ts": one.at})
+    session = "1795293302613_ab3de"
+    (directory / session).mkdir(exist_ok=True)
+    header = {
+        "version": 1,
+        "updated_at": iso(START),
+        "agent": "lead",
+        "sessionId": session,
+        "origin": {"source": "cli"},
+    }
+    path = directory / session / f"{session}.messages.json"
+    path.write_bytes(js({**header, "messages": messages, "system_prompt": "You are"}, 2 if way % 2 else None) + b"\n")
+    manifest = {
+        "session_id": session,
+        "cwd": "/home/dev/acme",
+        "metadata": {"title": "Título"},
+        "started_at": iso(START),
+    }
+    (directory / session / f"{session}.json").write_bytes(js(manifest))
+    return path
+
+
+def task_files(told: list[Turn], directory: Path, way: int) -> Path:
+    """A task of Cline's extension before version 4, or of Roo Code's: calls as blocks, or as XML in the text."""
+    messages: list[Json] = []
+    for n, one in enumerate(told):
+        content: list[Json] = [{"type": "text", "text": one.text}]
+        if one.role == "user":
+            words = f"<{'user_message' if way % 3 else 'task'}>\n{one.text}\n</{'user_message' if way % 3 else 'task'}>"
+            around: Json = {"type": "text", "text": "<environment_details>\n# Current Time\n</environment_details>"}
+            content = [{"type": "text", "text": words}, around]
+        elif one.role == "tool" and way % 2:
+            call = "<execute_command>\n<command>ls</command>\n</execute_command>"
+            messages.append({"role": "assistant", "content": [{"type": "text", "text": call}], "ts": one.at})
+            content = [{"type": "text", "text": f"[execute_command for 'ls'] Result:\n{one.text}"}]
+        elif one.role == "tool":
+            called = {"type": "tool_use", "id": f"c{n}", "name": "execute_command", "input": {"command": "ls"}}
+            messages.append({"role": "assistant", "content": [called], "ts": one.at})
+            content = [{"type": "tool_result", "tool_use_id": f"c{n}", "content": one.text}]
+        role = "assistant" if one.role == "assistant" else "user"
+        messages.append({"role": role, "content": content, "ts": one.at})
+    task = directory / "tasks" / "1795293302613"
+    task.mkdir(parents=True, exist_ok=True)
+    (task / "api_conversation_history.json").write_bytes((ascii_js if way % 5 == 1 else js)(messages))
+    (directory / "state").mkdir(exist_ok=True)
+    entries = [{"id": task.name, "ts": START, "task": "Título", "cwdOnTaskInitialization": "/home/dev/acme"}]
+    (directory / "state" / "taskHistory.json").write_bytes(js(entries))
+    return task / "api_conversation_history.json"
+
+
+def amp_thread(told: list[Turn], directory: Path, way: int) -> Path:
+    """Amp: a thread in one file, a result as a message of the user."""
+    messages: list[Json] = []
+    for n, one in enumerate(told):
+        content: list[Json] = [{"type": "text", "text": one.text}]
+        if one.role == "tool":
+            call = {"type": "tool_use", "id": f"c{n}", "name": "Bash", "input": {"cmd": "ls"}}
+            messages.append({"role": "assistant", "messageId": 2 * n, "content": [call], "state": {"type": "complete"}})
+            result: object = {"output": one.text, "exitCode": 0} if way % 3 else one.text
+            content = [{"type": "tool_result", "toolUseID": f"c{n}", "run": {"status": "done", "result": result}}]
+        role = "assistant" if one.role == "assistant" else "user"
+        messages.append({"role": role, "messageId": 2 * n + 1, "content": content, "meta": {"sentAt": one.at}})
+    own = f"T-{named('session', 1)}"
+    tree = {"uri": "file:///home/dev/my%20acme", "repository": {"type": "git", "ref": "refs/heads/main"}}
+    thread = {"v": 9, "id": own, "created": START, "title": "Título", "env": {"initial": {"trees": [tree]}}}
+    path = directory / f"{own}.json"
+    path.write_bytes((ascii_js if way % 2 else js)({**thread, "messages": messages, "usageLedger": {"events": []}}))
+    return path
+
+
 def aider(told: list[Turn], directory: Path, way: int) -> Path:
     """Aider's `io.py`: text mode, `errors="ignore"`, questions and its own lines with two spaces at their end."""
     end = "\r\n" if way % 2 else "\n"

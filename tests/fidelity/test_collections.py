@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from palazzo.hosts.aider.transcript import Aider
+from palazzo.hosts.amp.transcript import Amp
+from palazzo.hosts.cline.cline_sessions import ClineSessions
+from palazzo.hosts.cline.transcript import COLLECTIONS as CLINE
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
 from palazzo.hosts.kiro.conversation_database import KiroDatabase
@@ -68,6 +71,27 @@ def continue_dev(told: list[Turn], directory: Path, way: int) -> None:
     assert (session.title, session.cwd) == ("Título", "/home/dev/acme")
     assert heard(rows, times=False) == spoken(told, times=False)
     assert {one.at for one in heard(rows)} <= {START * 1000 if path.is_dir() else None}
+
+
+def amp_thread(told: list[Turn], directory: Path, way: int) -> None:
+    [(session, rows)] = sessions(Amp(), kept.amp_thread(told, directory, way))
+    assert (session.title, session.cwd) == ("Título", "/home/dev/my acme")
+    assert heard(rows) == spoken(told)
+
+
+def cline_session(told: list[Turn], directory: Path, way: int) -> None:
+    told = [one for one in told if way % 3 or one.text.strip()]  # a blank block without a tag is no one's words
+    [(session, rows)] = sessions(ClineSessions(), kept.cline_session(told, directory, way))
+    assert (session.title, session.cwd) == ("Título", "/home/dev/acme")
+    assert heard(rows) == spoken(told)
+
+
+def task_files(told: list[Turn], directory: Path, way: int) -> None:
+    path = kept.task_files(told, directory, way)
+    if told:
+        [(session, rows)] = sessions(CLINE[1], path)
+        assert (session.title, session.cwd) == ("Título", "/home/dev/acme")
+        assert heard(rows) == spoken(told)
 
 
 def aider(told: list[Turn], directory: Path, way: int) -> None:
@@ -161,6 +185,9 @@ CHECKS: list[Callable[[list[Turn], Path, int], None]] = [
         chatgpt,
         slack,
         continue_dev,
+        amp_thread,
+        cline_session,
+        task_files,
         aider,
         plain_text,
         quoted_turns,

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from tests.sources.opencode_samples import Writer
 
 from palazzo.hosts.aider.transcript import Aider
+from palazzo.hosts.amp.transcript import Amp
+from palazzo.hosts.cline.cline_sessions import ClineSessions
+from palazzo.hosts.cline.transcript import COLLECTIONS as CLINE
 from palazzo.hosts.continue_dev.transcript import ContinueDev
 from palazzo.hosts.cursor.transcript import Cursor
 from palazzo.hosts.kiro.conversation_database import KiroDatabase
@@ -159,6 +162,9 @@ COLLECTIONS: dict[str, tuple[Collection, Maker]] = {
     "chatgpt": (ChatGPT(), exports.chatgpt),
     "slack": (Slack(), exports.slack),
     "continue": (ContinueDev(), kept.continue_dev),
+    "amp": (Amp(), kept.amp_thread),
+    "cline": (ClineSessions(), kept.cline_session),
+    "cline-tasks": (CLINE[1], kept.task_files),
     "aider": (Aider(), kept.aider),
     "plain-text": (PlainText(), kept.plain_text),
     "diary": (DiaryFiles(), kept.diary),

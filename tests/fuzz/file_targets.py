@@ -18,7 +18,8 @@ from palazzo.sources.formats.transcript_formats import COLLECTIONS, NAMED_FILE_C
 _HEAD = 64 * 1024
 _FILES = (
     *("conversations.json", "export.zip", "general/2026-03-04.json", ".aider.chat.history.md", "chat.txt"),
-    *("sessions.json", "2026-03-04.md", "opencode.db"),
+    *("sessions.json", "2026-03-04.md", "opencode.db", "s1.messages.json", "api_conversation_history.json"),
+    "T-019b9d03-62e3-772f-9780-3e637f90eaec.json",
 )
 """The names under which an input is read: readers look at the name before they look at the bytes."""
 _T0 = 1_767_225_600.25
@@ -77,15 +78,43 @@ def conversation_files() -> list[bytes]:
     documents = [json.dumps(value).encode() for value in (chatgpt, claude, slack, chat)]
     return [
         *documents,
+        *map(_json, (_CLINE, _TASK, _AMP)),
         _zip({"conversations.json": documents[0]}),
         _zip(_SLACK | {"general/2026-03-04.json": slack}),
     ] + [text.encode() for text in texts]
 
 
+_CALL = {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"cmd": "ls"}}
+_CLINE: dict[str, object] = {
+    "version": 1,
+    "sessionId": "s1",
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": '<user_input mode="act">Which?</user_input>'}]},
+        {"role": "assistant", "content": [_CALL], "ts": 1795293302613},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "8443"}]},
+    ],
+}
+_TASK = [
+    {"role": "user", "content": [{"type": "text", "text": "<task>\nWhich?\n</task>"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "<read_file>\n<path>a</path>\n</read_file>"}]},
+    {"role": "user", "content": [{"type": "text", "text": "[read_file for 'a'] Result:\n8443"}]},
+]
+_AMP: dict[str, object] = {
+    "id": "T-1",
+    "created": 1795293302613,
+    "messages": [
+        {"role": "assistant", "content": [_CALL], "state": {"type": "complete"}},
+        {"role": "user", "content": [{"type": "tool_result", "toolUseID": "c1", "run": {"status": "done"}}]},
+    ],
+}
 _SLACK: dict[str, object] = {
     "users.json": [{"id": "U1", "name": "priya", "profile": {"real_name": "Priya Rao", "display_name": "pri"}}],
     "channels.json": [{"id": "C1", "name": "general"}],
 }
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
 
 
 def _node(own: str, parent: str, role: str, content: object, *children: str) -> dict[str, object]:

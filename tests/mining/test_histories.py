@@ -44,6 +44,10 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
     make(
         home,
         ".factory/sessions",
+        ".local/share/amp/threads",
+        ".cline/data/sessions",
+        ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
+        ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks",
         ".qwen/projects",
         ".local/share/kilo/kilo.db",
         ".local/share/goose/sessions/sessions.db",
@@ -70,6 +74,9 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
         ("claude-desktop", ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects"),
         ("claude-desktop", "AppData/Roaming/Claude/local-agent-mode-sessions/a1/o1/agent/local_2/.claude/projects"),
+        ("amp", ".local/share/amp/threads"),
+        ("cline", ".cline/data/sessions"),
+        ("cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"),
         ("droid", ".factory/sessions"),
         ("goose", ".local/share/goose/sessions/sessions.db"),
         ("kilo-code", ".local/share/kilo/kilo.db"),
@@ -79,8 +86,9 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
         ("windsurf", ".windsurf/transcripts"),
         ("zed", ".local/share/zed/threads/threads.db"),
+        ("roo-code", ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks"),
     ]
-    assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider"}
+    assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider", "crush"}  # which are found by a project
 
 
 def test_aider_s_history_is_found_in_the_project_that_is_worked_in(home: Path) -> None:

@@ -13,6 +13,7 @@ from tests.fidelity.test_hosts import WRITERS, Writer, read
 from tests.fidelity.told import START, Heard, Turn, heard, spoken
 from tests.sources.collection_samples import head_of
 from tests.sources.opencode_samples import Writer as OpencodeWriter
+from tests.sources.test_crush import database as crush_database
 from tests.sources.test_goose import database as goose_database
 
 from palazzo.errors import SourceUnreadable
@@ -130,6 +131,34 @@ def newer_continue(directory: Path) -> Path:
     return path
 
 
+def newer_amp(directory: Path) -> Path:
+    path = kept.amp_thread(TOLD, directory, 1)
+    thread = json.loads(path.read_bytes())
+    thread["messages"].insert(1, {"role": "leap_of_2031", "content": "x"})
+    thread["messages"][0]["added_in_2031"] = {"deep": [1]}
+    path.write_text(json.dumps({"added_in_2031": [1], **thread}))
+    return path
+
+
+def newer_cline(directory: Path) -> Path:
+    path = kept.cline_session(TOLD, directory, 1)
+    record = json.loads(path.read_bytes())
+    record["messages"].insert(1, {"role": "leap_of_2031", "content": "x"})
+    record["messages"][0]["content"][0]["added_in_2031"] = {"deep": [1]}
+    path.write_text(json.dumps({"added_in_2031": [1], **record}))
+    return path
+
+
+def newer_roo_code(directory: Path) -> Path:
+    path = kept.task_files(TOLD, directory, 0)
+    messages = [{"role": "leap_of_2031", "content": "x"}, *json.loads(path.read_bytes())]
+    path.write_text(
+        json.dumps([{**message, "ts": message.get("ts", START), "added_in_2031": [1]} for message in messages])
+    )
+    (path.parent / "history_item.json").write_text('{"id": "x", "added_in_2031": 1}')
+    return path
+
+
 def newer_cursor(directory: Path) -> Path:
     store = kept.CursorStore(directory)
     store.conversation("c1", TOLD, added_in_2031={"deep": [1]})
@@ -161,6 +190,18 @@ def newer_goose(directory: Path) -> Path:
     return goose_database(directory / "sessions.db", parts[0], newer, *parts[1:])
 
 
+def newer_crush(directory: Path) -> Path:
+    told = [(one.role, [_crush_part(one), {"type": "finish", "data": {"reason": "stop"}}]) for one in TOLD]
+    newer = ("leap_of_2031", [{"type": "text", "data": {"text": "x"}}])
+    return crush_database(directory / ".crush", told[0], newer, *told[1:])
+
+
+def _crush_part(turn: Turn) -> dict[str, object]:
+    if turn.role != "tool":
+        return {"type": "text", "data": {"text": turn.text, "added_in_2031": [1]}}
+    return {"type": "tool_result", "data": {"tool_call_id": "c1", "name": "bash", "content": turn.text}}
+
+
 def _goose_part(turn: Turn) -> dict[str, object]:
     if turn.role != "tool":
         return {"type": "text", "text": turn.text}
@@ -172,10 +213,14 @@ NEWER: dict[str, Callable[[Path], Path]] = {
     "opencode": partial(newer_opencode, name="opencode.db"),
     "kilo": partial(newer_opencode, name="kilo.db"),
     "continue": newer_continue,
+    "amp": newer_amp,
+    "cline": newer_cline,
+    "roo-code": newer_roo_code,
     "cursor": newer_cursor,
     "goose": newer_goose,
     "vscode": newer_vscode,
     "zed": newer_zed,
+    "crush": newer_crush,
 }
 """A conversation of each host that keeps many of them together, with a row and a field of a version to come."""
 

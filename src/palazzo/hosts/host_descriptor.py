@@ -29,13 +29,14 @@ class ResumeCommand:
 
     `ID` stands for the session's id. A host `needs_directory` if it finds sessions only from the directory in which
     they began. `preparation` is the command that imports a restored session, whose file is `FILE`; empty if the host
-    finds it by itself.
+    finds it by itself. A session that the host has deleted can be written back unless it is not `is_restorable`.
     """
 
     arguments: tuple[str, ...]
     files: tuple[str, ...] = ()
     needs_directory: bool = False
     preparation: tuple[str, ...] = ()
+    is_restorable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Host:
     `aliases` are other names that people type, `client` is the name of its MCP client if that does not begin with
     `name`.
     `kinds` are those of its transcripts' readers. Each of `directories` shows that the host is installed. `histories`
-    are where it keeps sessions; `project_history` is a file in the project that is worked in. `session_files` is a
+    are where it keeps sessions; `project_history` is a file in the project that is worked in; `history_indexes` are
+    lists of histories elsewhere, which the host's module `paths` reads (`listed_histories`). `session_files` is a
     pattern of the files in a history that are sessions; empty if they cannot be counted from outside. `history_note`
     says which part of its history is read, if it is not all.
     `retention_setting` is the host's setting that says after how many days it deletes them. `prompt_command` starts a
@@ -64,6 +66,7 @@ class Host:
     directories: tuple[Location, ...] = ()
     histories: tuple[Location, ...] = ()
     project_history: Location | None = None
+    history_indexes: tuple[Location, ...] = ()
     session_files: str = ""
     history_note: str = ""
     retention_setting: str = ""
@@ -79,4 +82,9 @@ class Host:
     @property
     def is_found_by_directory(self) -> bool:
         """Whether a directory or a history shows that the host is installed."""
-        return bool(self.directories or self.histories or self.project_history)
+        return bool(self.directories or self.has_history)
+
+    @property
+    def has_history(self) -> bool:
+        """Whether it is known where the host keeps its sessions."""
+        return bool(self.histories or self.project_history or self.history_indexes)

@@ -36,6 +36,8 @@ def histories(
         for location in host.histories:
             for path in _present(location, variables):
                 history_by_path.setdefault(path, History(host.name, path, deletes_after(host, path)))
+        for path in _listed(host, variables):
+            history_by_path.setdefault(path, History(host.name, path))
     for host in wanted_hosts if project is not None else ():
         if project is not None and host.project_history is not None:
             path = Path(variables.get(host.project_history.variable) or project / host.project_history.default)
@@ -56,6 +58,15 @@ def deletes_after(host: Host, path: Path) -> int | None:
     paths = find_part(host.name, "paths")
     days: int | None = None if paths is None else paths.delete_after_days(path)
     return days
+
+
+def _listed(host: Host, variables: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the existing histories that the host lists in a file."""
+    indexes = [index for location in host.history_indexes for index in _present(location, variables)]
+    paths = find_part(host.name, "paths") if indexes else None
+    if paths is not None:
+        for index in indexes:
+            yield from (path.resolve() for path in paths.listed_histories(index) if _exists(path))
 
 
 def _present(location: Location, variables: Mapping[str, str]) -> Iterator[Path]:

@@ -17,7 +17,7 @@ SHELLS = _words(
     """
     bash shell exec execcommand runshellcommand localshell localshellcall terminal runinterminal powershell
     runcommand sh zsh executecommand runterminalcmd runterminalcommand runinterminaltool bashtool shellcommand
-    executebash execute cmd
+    executebash execute cmd runcommands
     """
 )
 READERS = _words(
@@ -27,7 +27,8 @@ READERS = _words(
     codebasesearch search viewimage readdir listfiles listcodedefinitionnames readfiletool globsearch semanticsearch
     searchcode fileglobsearch viewsubdirectory builtinreadfile builtingrepsearch builtinfileglobsearch builtinls
     builtinreadcurrentlyopenfile readcurrentlyopenfile builtinviewsubdirectory builtinviewrepomap viewrepomap
-    listcodeusages geterrors getchangedfiles lsp readnotebook
+    listcodeusages geterrors getchangedfiles lsp readnotebook searchcodebase
+    lspdiagnostics lspreferences finder
     """
 )
 EDITORS = _words(
@@ -37,7 +38,7 @@ EDITORS = _words(
     searchreplace applydiff undoedit movefile createdirectory insertcontent smartedit editnotebook deletefiles
     renamefile createnewfile builtincreatenewfile builtineditexistingfile editexistingfile singlefindandreplace
     builtinsinglefindandreplace multireplacestringinfile replacestringinfile inserteditintofile reapply diff
-    builtinviewdiff viewdiff
+    builtinviewdiff viewdiff editor
     """
 )
 PLANNERS = _words(
@@ -47,14 +48,14 @@ PLANNERS = _words(
     savememory switchmode newtask taskcreate taskupdate taskget tasklist taskstop killshell killbash killtask
     croncreate cronlist crondelete sleep wait sendmessage toolsearch skill slashcommand todos taskstatus
     structuredoutput finish submit reportprogress schedulewakeup question setplan managetodolist suggestedactions
-    plan plancreate planupdate requestpermissions goal monitor
+    plan plancreate planupdate requestpermissions goal monitor jobkill
     """
 )
 AGENTS = _words(
     """
     agent task subagent subtask spawnagent waitagent sendinput resumeagent closeagent taskoutput agentoutput
     agentoutputtool delegate delegatetask runsubagent dispatchagent codebaseinvestigator bashoutput writestdin
-    readbackgroundoutput getterminaloutput
+    readbackgroundoutput getterminaloutput joboutput
     """
 )
 """Sub-agents, which `sessions/session_taint` judges by their own sessions, and later output of a running command."""

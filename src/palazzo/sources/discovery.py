@@ -38,6 +38,8 @@ _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _MAY_BE_TRANSCRIPTS = _JSON_LINES | {".json"}
 _NOTE_OF_A_SUB_AGENT = ".meta.json"
 _HEADER_IN_FOLDER, _ROWS_IN_FOLDER = "session.json", "messages.jsonl"
+_NOTES_OF_A_TASK = frozenset({"ui_messages.json", "task_metadata.json", "history_item.json", "context_history.json"})
+_MESSAGES = ".messages.json"
 _WRITTEN_BY_HAND = frozenset({".md", ".markdown", ".txt", ".text", ".log"})
 _MAY_BE_COLLECTIONS = _WRITTEN_BY_HAND | {".json", ".jsonl", ".zip", ".db", ".sqlite", ".sqlite3", ".vscdb", ".zst"}
 _LIE_IN_COLLECTIONS = frozenset({"users.json", "org_users.json", "sessions.json", "session", "message"}) | {
@@ -262,6 +264,8 @@ def _conversations(
     suffix = entry.path.suffix.lower()
     if entry.path.name.endswith(_NOTE_OF_A_SUB_AGENT) and entry.path.parent.name == "subagents":
         return Skip(entry.path, "Claude Code's own metadata of a sub-agent's transcript", expected=True)
+    if suffix == ".json" and _is_beside_messages(entry.path):
+        return Skip(entry.path, "what Cline or Roo Code noted about a transcript beside it", expected=True)
     if suffix in _MAY_BE_TRANSCRIPTS | _MAY_BE_COLLECTIONS:
         cached_kind = readers.cached_kind(entry.path, entry.status)
         if cached_kind and cached_kind != document_feeder.KIND:
@@ -288,6 +292,13 @@ def _rows_of(header: Path) -> Iterator[bool]:
     """Yield whether each file exists that may hold the rows of a session with this header."""
     yield header.with_suffix(".jsonl").is_file()
     yield header.name == _HEADER_IN_FOLDER and header.with_name(_ROWS_IN_FOLDER).is_file()
+
+
+def _is_beside_messages(path: Path) -> bool:
+    """Return whether a file belongs to the messages of a task or of a session in the same directory."""
+    if path.name in _NOTES_OF_A_TASK:
+        return path.with_name("api_conversation_history.json").exists()
+    return path.stem == path.parent.name and path.with_name(path.stem + _MESSAGES).exists()
 
 
 def _document(entry: Entry, policy: Policy | None, readers: Readers) -> FileVerdict:

@@ -75,7 +75,7 @@ def test_filters_narrow_the_list_and_wrong_ones_are_one_sentence(fed: Command) -
     assert len(fed.json("sessions", "--limit", "1")["sessions"]) == 1
     assert "No sessions match" in fed("sessions", "no such title").out
     for arguments, sentence in (
-        (("--host", "emacs"), "'emacs' is not a host; hosts: aider, claude-code"),
+        (("--host", "emacs"), "'emacs' is not a host; hosts: aider, amp, claude-code"),
         (("--limit", "0"), "The limit is 0"),
         (("--since", "2026-02-01", "--until", "2026-01-01"), "The time range is inverted"),
     ):
@@ -231,3 +231,24 @@ def test_an_empty_palace_has_no_sessions(palazzo: Command, home: Path) -> None:
     assert palazzo.json("sessions")["sessions"] == []
     assert palazzo("timeline").code == 0
     assert palazzo.json("stats")["longest_streak"] == 0
+
+
+def test_a_session_of_cline_is_followed_and_resumed_while_cline_has_it(palazzo: Command, home: Path) -> None:
+    session = "1795831729976_3jt4u"
+    histories = home / ".cline" / "data" / "sessions"
+    shutil.copytree(FIXTURES / "cline" / "3.0.65", histories)
+    path = histories / session / f"{session}.messages.json"
+    record = json.loads(path.read_bytes())
+    messages, record["messages"] = record["messages"], record["messages"][:4]
+    path.write_text(json.dumps(record))
+    first = palazzo.json("feed", "cline", "--min-messages", "1")
+    assert not [skip for skip in first.get("skipped", []) if session in json.dumps(skip)]
+    path.write_text(json.dumps({**record, "messages": messages}))
+    palazzo.json("feed", "cline", "--min-messages", "1")
+    shown = palazzo("show", session).out
+    assert [shown.count(words) for words in ("I look.", "It listens on port 8443.")] == [1, 1]
+    assert palazzo("resume", session, "--print").out.endswith(f"cline --id {session}\n")
+    path.unlink()
+    gone = palazzo("resume", session)
+    assert (gone.code, gone.error.count("\n")) == (1, 1)
+    assert "cannot be given it back" in gone.error

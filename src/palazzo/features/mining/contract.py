@@ -200,9 +200,9 @@ class FeedRequest:
     """Find every agent's history on this machine and index what is new, byte for byte.
 
     Covers Claude Code, Codex, opencode, pi, Gemini CLI, Copilot CLI, Continue, Cursor, Goose, Kilo Code, Kiro, Qwen
-    Code, Droid, VS Code, Zed, the local agent mode of Claude Desktop, the transcripts that Windsurf writes for a hook
-    and, in the current project, Aider. Unchanged sessions are skipped; of a session that has grown, only the new part
-    is read.
+    Code, Droid, Cline, Roo Code, Crush, Amp, VS Code, Zed, the local agent mode of Claude Desktop, the transcripts that
+    Windsurf writes for a hook and, in the current project, Aider. Unchanged sessions are skipped; of a session that has
+    grown, only the new part is read.
     """
 
     hosts: Annotated[

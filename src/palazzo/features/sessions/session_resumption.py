@@ -63,6 +63,11 @@ def _restore(context: Context, host: str, session: str, files: list[SessionFile]
             f"cannot be restored; 'palazzo handoff {session} --to {host}' writes a prompt that goes on with it."
         )
     command = resume_commands.find_command(host)
+    if command is not None and not command.is_restorable:
+        raise PalazzoError(
+            f"{host} no longer has the session '{session}', and cannot be given it back; 'palazzo handoff {session} "
+            f"--to {host}' writes a prompt that goes on with it."
+        )
     is_imported = command is not None and bool(command.preparation)
     directories = [path for path in _directories(context, host) if path.is_dir()]
     if is_imported:

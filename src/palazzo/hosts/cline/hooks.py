@@ -18,6 +18,7 @@ from typing import Any
 
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
+from palazzo.hosts.tool_outcomes import Outcome, read_outcomes
 from palazzo.injection.hook_events import Event, HookEvent, Reaction, ToolUse
 
 _NAMES: dict[str, Event] = {
@@ -69,25 +70,10 @@ def _tool(payload: Payload) -> ToolUse | None:
     name = adapter.text(payload, "toolName")
     if not name:
         return None
-    output, has_failed = _outcome(adapter.text(payload, "result"))
+    result = adapter.text(payload, "result")
+    output, has_failed = read_outcomes(result) or Outcome(result, False)
     error = output if has_failed or payload.get("success") is False else ""
     return ToolUse(name, adapter.kind(name), _arguments(adapter.mapping(payload, "parameters")), output, error)
-
-
-def _outcome(result: str) -> tuple[str, bool]:
-    """Return a tool's output, and whether the program says that one of several commands has failed."""
-    try:
-        outcomes = json.loads(result) if result.startswith("[{") else None
-    except (ValueError, RecursionError):
-        return result, False
-    if not isinstance(outcomes, list) or not all(_is_outcome(outcome) for outcome in outcomes):
-        return result, False
-    return "\n".join(outcome["result"] for outcome in outcomes), any(not outcome["success"] for outcome in outcomes)
-
-
-def _is_outcome(value: object) -> bool:
-    is_complete = isinstance(value, dict) and {"query", "result", "success"} <= value.keys()
-    return is_complete and isinstance(value, dict) and isinstance(value["result"], str)
 
 
 def _arguments(parameters: Payload) -> dict[str, Any]:
