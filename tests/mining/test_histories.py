@@ -72,9 +72,9 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("copilot", ".copilot/session-state"),
         ("continue", ".continue/sessions"),
         ("cursor", ".config/Cursor/User/globalStorage/state.vscdb"),
+        ("amp", ".local/share/amp/threads"),
         ("claude-desktop", ".config/Claude/local-agent-mode-sessions/a1/o1/local_1/.claude/projects"),
         ("claude-desktop", "AppData/Roaming/Claude/local-agent-mode-sessions/a1/o1/agent/local_2/.claude/projects"),
-        ("amp", ".local/share/amp/threads"),
         ("cline", ".cline/data/sessions"),
         ("cline", ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks"),
         ("droid", ".factory/sessions"),
@@ -82,11 +82,11 @@ def test_each_host_is_found_where_it_keeps_its_sessions(home: Path) -> None:
         ("kilo-code", ".local/share/kilo/kilo.db"),
         ("kiro", ".kiro/sessions"),
         ("qwen-code", ".qwen/projects"),
+        ("roo-code", ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks"),
         ("vscode", ".config/Code/User/workspaceStorage/w1/chatSessions"),
         ("vscode", "Library/Application Support/VSCodium/User/globalStorage/emptyWindowChatSessions"),
         ("windsurf", ".windsurf/transcripts"),
         ("zed", ".local/share/zed/threads/threads.db"),
-        ("roo-code", ".vscode-server/data/User/globalStorage/rooveterinaryinc.roo-cline/tasks"),
     ]
     assert {host for host, _ in found(home)} == set(WITH_HISTORY) - {"aider", "crush"}  # which are found by a project
 
