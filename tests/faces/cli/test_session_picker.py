@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import string
 import shutil
+import string
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
