@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import Literal, TextIO
+from typing import TextIO
 from urllib.parse import unquote
 
 from rich.cells import cell_len
@@ -161,6 +161,7 @@ class Screen:
             whole = head.append(line.expandtabs(), style)
             wrapped_lines = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
             for m, part in enumerate(wrapped_lines):
+                part.rstrip()
                 self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
 
     def diff(self, text: str) -> None:
@@ -187,27 +188,23 @@ class Screen:
         from rich.table import Table
 
         texts = [[self._text([cell]) for cell in row] for row in rows]
-        if self._terminal and sum(self._least_widths(header, texts)) > self.width:
+        columns = [[title, *(row[n].plain for row in texts)] for n, title in enumerate(header)]
+        gaps = _GAP * (len(columns) - 1)
+        widths = _column_widths(columns, self.width - gaps)
+        if self._terminal and sum(widths) + gaps > self.width:
             self._list_rows(header, texts, right)
             return
         has_titles = any(header)
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim", show_header=has_titles)
         for n, title in enumerate(header):
-            justify: Literal["right", "left"] = "right" if n in right else "left"
-            is_one_word = not any(" " in row[n].plain for row in texts)
-            table.add_column(title, justify=justify, overflow="fold", no_wrap=is_one_word)
+            table.add_column(title, justify="right" if n in right else "left", overflow="fold", width=widths[n])
         for row in texts:
             table.add_row(*row)
-        for segments in self.console.render_lines(table, pad=False):
+        options = self.console.options.update(width=sum(widths) + gaps + _GAP)
+        for segments in self.console.render_lines(table, options, pad=False):
             line = Text.assemble(*((segment.text, segment.style or "") for segment in segments))
             line.rstrip()
             self.console.print(line, soft_wrap=True)
-
-    def _least_widths(self, header: Sequence[str], rows: Sequence[Sequence[Text]]) -> list[int]:
-        """Return the columns that a table needs at least: those of the longest words, and the gaps between them."""
-        columns = [[title, *(row[n].plain for row in rows)] for n, title in enumerate(header)]
-        longest = [max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns]
-        return [width + _GAP * (n > 0) for n, width in enumerate(longest)]
 
     def _list_rows(self, header: Sequence[str], rows: Sequence[Sequence[Text]], right: Sequence[int]) -> None:
         for row in rows:
@@ -250,6 +247,18 @@ class Screen:
     def _readable(self, text: str) -> str:
         """Return archived words on one line; a terminal shows control characters as pictures."""
         return (visible(text) if self._terminal else text).replace("\n", " ").expandtabs()
+
+
+def _column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return the widths of columns of cells: at least their longest words, and whole cells as far as there is room."""
+    whole = [max(map(cell_len, cells), default=0) for cells in columns]
+    widths = [max((cell_len(word) for cell in cells for word in cell.split()), default=0) for cells in columns]
+    room -= sum(widths)
+    for n in sorted(range(len(columns)), key=lambda n: whole[n] - widths[n]):
+        extra = max(min(whole[n] - widths[n], room), 0)
+        widths[n] += extra
+        room -= extra
+    return widths
 
 
 def shows_links(variables: Mapping[str, str]) -> bool:
