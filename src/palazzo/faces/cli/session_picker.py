@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from palazzo.text.count_phrases import count_noun
+
 try:
     import termios
     import tty
@@ -146,7 +148,7 @@ def draw(state: PickerState, preview: Sequence[str], width: int, height: int, ha
     has_preview = height >= _WIDE_LINES
     row_count = (height - 3) // 2 if has_preview else height - 2
     first = max(0, min(state.selected - row_count // 2, len(state.matches) - row_count))
-    count = f"{len(state.matches):,} of {len(state.rows):,} sessions"
+    count = f"{len(state.matches):,} of {count_noun(len(state.rows), 'session')}"
     lines = [f"{bold}{_fit(f'{count}  filter: {state.filter}_', width)}{plain}"]
     for n, row in enumerate(state.matches[first : first + row_count], first):
         text = _fit(f"{'>' if n == state.selected else ' '} {row.line if width >= 60 else row.short_line}", width)

@@ -81,6 +81,8 @@ class RememberResult:
     filed: bool
     duplicate_of: str | None
     """A drawer of the wing that already said the same, or nearly."""
+    is_copy: bool = False
+    """Whether a note of the wing already had exactly this text."""
 
 
 REMEMBER = Operation(

@@ -42,6 +42,7 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     draft = notes.prepare(note, context.now, guard, at)
     with database.snapshot() as connection:
         near = duplicates.near(connection, draft.text, note.place.wing)
+        is_copy = bool(near) and duplicates.same(connection, draft.text, note.place.wing) is not None
     with database.transaction() as connection:
         same = _same(connection, draft, note.attribution.trust) if request.once else None
         if same is None:
@@ -49,7 +50,7 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     if same is not None:
         return _build_duplicate_result(context, same)
     start_embedding(context)
-    return _build_result(context, draft, row, near[0].drawer.id if near else None)
+    return _build_result(context, draft, row, near[0].drawer.id if near else None, is_copy)
 
 
 def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, ...], Micros | None]:
@@ -125,10 +126,10 @@ def _file(context: Context, connection: Connection, note: PreparedNote, tags: Se
     return row
 
 
-def _build_result(context: Context, note: PreparedNote, row: int, like: str | None) -> RememberResult:
+def _build_result(context: Context, note: PreparedNote, row: int, like: str | None, is_copy: bool) -> RememberResult:
     with context.reading().database.snapshot() as connection:
         drawers = tuple(archive_reader.drawers_of_item(connection, row))
-    return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like)
+    return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like, is_copy)
 
 
 def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
@@ -137,7 +138,7 @@ def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
     with context.reading().database.snapshot() as connection:
         row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
         drawers = tuple(archive_reader.drawers_of_item(connection, row))
-    return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id)
+    return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id, True)
 
 
 def room_to_file_in(context: Context, room: str | None, text: str) -> str:

@@ -21,7 +21,8 @@ def remember(screen: Screen, result: RememberResult) -> None:
     verb = "Remembered in " if result.filed else "This text is already stored in "
     screen.say(verb, (f"{result.wing}/{result.room}", "cyan"), f": {result.id}")
     if result.filed and result.duplicate_of:
-        screen.say(("Similar text was already stored: ", "yellow"), f"palazzo show {result.duplicate_of}")
+        earlier = "The same" if result.is_copy else "Similar"
+        screen.say((f"{earlier} text was already stored: ", "yellow"), f"palazzo show {result.duplicate_of}")
 
 
 def forget(screen: Screen, result: ForgetResult) -> None:
