@@ -55,6 +55,7 @@ from palazzo.store import (
     vector_rows,
 )
 from palazzo.store.database import Connection, Database
+from palazzo.text.count_phrases import agree, count_noun
 
 SAMPLE = 24
 """Number of vectors that are computed again: half a second of work."""
@@ -151,8 +152,12 @@ def _drawers(connection: Connection, progress: Progress) -> CheckOutcome:
         progress("drawers", n + 1, len(rows))
     stray = drawers.count_drawers(connection) - count
     if stray:
-        wrong.append(f"{stray} drawers belong to no source")
-    return not wrong, summarize(wrong) or f"{count:,} drawers, all match the archive"
+        wrong.append(f"{count_noun(stray, 'drawer')} {agree(stray, 'belongs', 'belong')} to no source")
+    return not wrong, summarize(wrong) or f"{count_noun(count, 'drawer')}, all match the archive"
+
+
+def _matches(count: str, sample: str) -> str:
+    return f"{count}; {sample} read again, all match"
 
 
 def _places(connection: Connection) -> CheckOutcome:
@@ -179,7 +184,7 @@ def _keywords(connection: Connection) -> CheckOutcome:
             f"{missing:,} of {drawer_count:,} live drawers are missing from it, and "
             f"{index_count - drawer_count + missing:,} others are in it",
         )
-    return True, f"{index_count:,} drawers, exactly the live ones"
+    return True, f"{count_noun(index_count, 'drawer')}, exactly the live ones"
 
 
 def _headings(connection: Connection) -> CheckOutcome:
@@ -209,7 +214,7 @@ def _past(connection: Connection, progress: Progress) -> CheckOutcome:
         progress("past", n + 1, len(rows))
     surplus = len(set(drawer_history.drawers_with_states(connection)) - set(rows))
     if surplus:
-        wrong.append(f"{surplus} drawers have recorded earlier states, but never had any")
+        wrong.append(f"{count_noun(surplus, 'drawer')} with recorded earlier states never had any")
     state_count, index_count = drawer_history.ended_states(connection), retired_keywords.indexed_rows(connection)
     if state_count != index_count or retired_keywords.strays(connection):
         wrong.append(f"{index_count:,} states are indexed instead of {state_count:,}")
@@ -234,7 +239,7 @@ def _claims(connection: Connection) -> CheckOutcome:
             False,
             f"{strays:,} belong to no live drawer, and the claims of a sample of {len(sample)} drawers differ",
         )
-    return True, f"{claim_rows.count(connection):,} claims; {len(sample)} drawers read again, all match"
+    return True, _matches(count_noun(claim_rows.count(connection), "claim"), count_noun(len(sample), "drawer"))
 
 
 def _mentions(connection: Connection) -> CheckOutcome:
@@ -256,7 +261,7 @@ def _mentions(connection: Connection) -> CheckOutcome:
             False,
             f"{strays:,} belong to no live drawer, and the mentions of a sample of {len(sample)} drawers differ",
         )
-    return True, f"{mention_rows.count(connection):,} mentions; {len(sample)} drawers read again, all match"
+    return True, _matches(count_noun(mention_rows.count(connection), "mention"), count_noun(len(sample), "drawer"))
 
 
 def _digests(connection: Connection) -> CheckOutcome:
@@ -273,7 +278,7 @@ def _digests(connection: Connection) -> CheckOutcome:
     ]
     if wrong:
         return False, f"{len(wrong)} of {len(sample)} sessions have a digest that does not match their text"
-    return True, f"{digest_rows.count(connection):,} lines; {len(sample)} sessions read again, all match"
+    return True, _matches(count_noun(digest_rows.count(connection), "line"), count_noun(len(sample), "session"))
 
 
 def _failures(connection: Connection) -> CheckOutcome:
@@ -292,7 +297,7 @@ def _failures(connection: Connection) -> CheckOutcome:
     ]
     if wrong:
         return False, f"{len(wrong)} of {len(sample)} sessions have failures that do not match their text"
-    return True, f"{failure_fixes.count(connection):,} failures; {len(sample)} sessions read again, all match"
+    return True, _matches(count_noun(failure_fixes.count(connection), "failure"), count_noun(len(sample), "session"))
 
 
 def _anchors(connection: Connection) -> CheckOutcome:
@@ -317,7 +322,7 @@ def _anchors(connection: Connection) -> CheckOutcome:
             f"{strays:,} belong to no live drawer, and {len(wrong)} of {len(sample)} sessions and notes have "
             "citations that do not match their text"
         )
-    return True, f"{anchors.count(connection):,} citations; {len(sample)} sessions and notes read again, all match"
+    return True, _matches(count_noun(anchors.count(connection), "citation"), count_noun(len(sample), "source"))
 
 
 def _set_aside(connection: Connection) -> CheckOutcome:

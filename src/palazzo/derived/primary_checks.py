@@ -55,7 +55,8 @@ def check_chain(connection: Connection) -> CheckOutcome:
     if lost_items := chain_links.lost_items(connection):
         but += f"; {len(lost_items):,} items cannot be read as they were archived: {summarize(lost_items)}"
     waits = "; links of an import are still to come" if are_to_come else ""
-    return not breaks, summarize(breaks) or f"{sum(why.values()):,} links, all bodies match the archive{but}{waits}"
+    links = count_noun(sum(why.values()), "link")
+    return not breaks, summarize(breaks) or f"{links}, all bodies match the archive{but}{waits}"
 
 
 def check_items(connection: Connection) -> CheckOutcome:
@@ -72,7 +73,7 @@ def check_items(connection: Connection) -> CheckOutcome:
         else:
             if not inside:
                 wrong.append(f"item {bytes(uid).hex()} has parts outside its text")
-    return not wrong, summarize(wrong) or f"{count:,} items, all readable"
+    return not wrong, summarize(wrong) or f"{count_noun(count, 'item')}, all readable"
 
 
 def check_imports(connection: Connection) -> CheckOutcome:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 from urllib.parse import unquote
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -19,6 +21,9 @@ _PIPED_WIDTH = 200
 """Columns when the output is not a terminal: text that `grep` could search for is not cut off."""
 _NARROWEST, _DEEPEST = 20, 16
 """Minimum columns for words, and maximum repetition of a wrapped line's own indentation in columns."""
+_GAP = 2
+"""Blank columns between the columns of a table."""
+_WORD = re.compile(r"\S+")
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 Part = str | tuple[str, str]
@@ -99,23 +104,20 @@ class Screen:
         """Return the columns of the terminal, or a default if there is none."""
         return self.console.width
 
-    def say(self, *parts: Part, wrap_indent: int | None = None) -> None:
+    def say(self, *parts: Part, wrap_indent: int | None = None, is_whole: bool = False) -> None:
         """Write one line of parts, each a text or (text, style).
 
-        A terminal breaks it at its edge; with `wrap_indent` it is broken between words there, and all lines after the
-        first are indented by that much.
+        A terminal's line is broken between words at its edge. The lines after the first are indented by `wrap_indent`,
+        or as much as the first. A word that is longer than the terminal (a path, an id) stays whole, so that it can be
+        copied, and so does a line that `is_whole`: a command.
         """
         text = self._text(parts)
-        if wrap_indent is None or not self._terminal or text.cell_len <= self.width:
+        if is_whole or not self._terminal or text.cell_len <= self.width:
             self.console.print(text, soft_wrap=True)
             return
-        first, *rest = text.wrap(self.console, self.width)
-        self.console.print(first, soft_wrap=True)
-        for line in rest:
-            line.rstrip()  # it ends with the space at which it was broken
-        below = Text(" ").join(rest)
-        for line in below.wrap(self.console, max(self.width - wrap_indent, _NARROWEST)):
-            self.console.print(Text(" " * wrap_indent).append_text(line), soft_wrap=True)
+        own_indent = len(text.plain) - len(text.plain.lstrip())
+        for line in self._broken(text, own_indent if wrap_indent is None else wrap_indent):
+            self.console.print(line, soft_wrap=True)
 
     def trim(self, *parts: Part) -> None:
         """Write one line of parts; a terminal's line is cut at its edge."""
@@ -159,6 +161,7 @@ class Screen:
             whole = head.append(line.expandtabs(), style)
             wrapped_lines = whole.wrap(self.console, max(self.width - len(indent) - len(own), _NARROWEST))
             for m, part in enumerate(wrapped_lines):
+                part.rstrip()
                 self.console.print(Text(indent + (own if m else "")).append_text(part), soft_wrap=True)
 
     def diff(self, text: str) -> None:
@@ -177,21 +180,58 @@ class Screen:
         self.console.file.buffer.flush()  # type: ignore[attr-defined]
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Part]], right: Sequence[int] = ()) -> None:
-        """Write a table; `right` are the columns of numbers."""
+        """Write a table; `right` are the columns of numbers.
+
+        Cells are broken between words. If a terminal has too few columns for the longest words, which may be ids or
+        times, each row is written as a line of its own, with the titles before the numbers.
+        """
         from rich.table import Table
 
+        texts = [[self._text([cell]) for cell in row] for row in rows]
+        columns = [[title, *(row[n].plain for row in texts)] for n, title in enumerate(header)]
+        gaps = _GAP * (len(columns) - 1)
+        widths = _column_widths(columns, self.width - gaps)
+        if self._terminal and sum(widths) + gaps > self.width:
+            self._list_rows(header, texts, right)
+            return
         has_titles = any(header)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", show_header=has_titles)
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim", show_header=has_titles)
         for n, title in enumerate(header):
-            table.add_column(title, justify="right" if n in right else "left", overflow="fold")
+            table.add_column(title, justify="right" if n in right else "left", overflow="fold", width=widths[n])
+        for row in texts:
+            table.add_row(*row)
+        options = self.console.options.update(width=sum(widths) + gaps + _GAP)
+        for segments in self.console.render_lines(table, options, pad=False):
+            line = Text.assemble(*((segment.text, segment.style or "") for segment in segments))
+            line.rstrip()
+            self.console.print(line, soft_wrap=True)
+
+    def _list_rows(self, header: Sequence[str], rows: Sequence[Sequence[Text]], right: Sequence[int]) -> None:
         for row in rows:
-            cells = [(cell, "") if isinstance(cell, str) else cell for cell in row]
-            table.add_row(*(Text(self._one_line(words), style) for words, style in cells))
-        self.console.print(table)
+            line = Text()
+            for n, cell in enumerate(row):
+                if cell.plain:
+                    line.append(" " * _GAP if line.plain else "")
+                    line.append(f"{header[n]}: " if n in right and header[n] else "", "dim").append_text(cell)
+            for part in self._broken(line, len(INDENT)):
+                self.console.print(part, soft_wrap=True)
 
     def gap(self) -> None:
         """Write an empty line."""
         self.console.print()
+
+    def _broken(self, text: Text, indent: int) -> list[Text]:
+        """Return a text as lines, broken between words; those after the first are indented."""
+        words, start, limit, breaks = list(_WORD.finditer(text.plain)), 0, self.width, []
+        for word in words[1:]:
+            if cell_len(text.plain[start : word.end()]) > limit:
+                breaks.append(word.start())
+                start, limit = word.start(), max(self.width - indent, _NARROWEST)
+        first, *rest = text.divide(breaks)
+        lines = [first, *(Text(" " * indent).append_text(line) for line in rest)]
+        for line in lines:
+            line.rstrip()
+        return lines
 
     def _text(self, parts: Sequence[Part]) -> Text:
         text = Text()
@@ -207,6 +247,18 @@ class Screen:
     def _readable(self, text: str) -> str:
         """Return archived words on one line; a terminal shows control characters as pictures."""
         return (visible(text) if self._terminal else text).replace("\n", " ").expandtabs()
+
+
+def _column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return the widths of columns of cells: at least their longest words, and whole cells as far as there is room."""
+    whole = [max(map(cell_len, cells), default=0) for cells in columns]
+    widths = [max((cell_len(word) for cell in cells for word in cell.split()), default=0) for cells in columns]
+    room -= sum(widths)
+    for n in sorted(range(len(columns)), key=lambda n: whole[n] - widths[n]):
+        extra = max(min(whole[n] - widths[n], room), 0)
+        widths[n] += extra
+        room -= extra
+    return widths
 
 
 def shows_links(variables: Mapping[str, str]) -> bool:

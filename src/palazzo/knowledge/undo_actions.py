@@ -69,7 +69,7 @@ def _choose_group(connection: Connection, actor: str, prefix: str | None) -> Gro
     if prefix is None:
         last = change_groups.last_standing(connection, actor)
         if last is None:
-            raise NotFound("There is nothing to undo. 'palazzo undo --list' lists the changes.")
+            raise NotFound(_nothing_to_undo(connection))
         return last
     matches = change_groups.between(connection, *id_bounds(prefix), limit=9)
     if len(matches) > 1:
@@ -82,6 +82,15 @@ def _choose_group(connection: Connection, actor: str, prefix: str | None) -> Gro
     if group.undone:
         raise UsageError("That change was already undone.")
     return group
+
+
+def _nothing_to_undo(connection: Connection) -> str:
+    for other in change_groups.list_undoable(connection, None, 1):
+        return (
+            f"There is nothing to undo of your own. The last change is {other.actor}'s ({other.verb}): "
+            f"'palazzo undo {other.uid}' takes it back."
+        )
+    return "There is nothing to undo. 'palazzo undo --list' lists the changes."
 
 
 def _finish(database: Database, clock: Callable[[], Micros], undo_group: Group, progress: Progress | None) -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
     from palazzo.store.taint_queries import Outsider
 
+USER, UNNAMED_AGENT = "user", "agent"
+"""The actor of a person's changes, and of those of an agent whose client states no name."""
 _READING = 1.0
 """Seconds after which no further transcript is started."""
 _MOST_OWN, _MOST_OTHERS, _ANY_SIZE = 1_000_000, 8_000_000, 1 << 62
@@ -49,6 +51,17 @@ _APPROVE = "a person can approve it with 'palazzo quarantine approve'"
 def speaks(context: Context) -> Trust:
     """Return whether a person or an agent calls; a command typed in an agent's shell counts as the agent's."""
     return "agent" if context.trust == "user" and is_agents(context.variables) else context.trust
+
+
+def change_actor(context: Context) -> str:
+    """Return whose change a call makes: `user` for a person, else the agent's name as its client states it.
+
+    A client that calls itself `user` is not the person.
+    """
+    if speaks(context) == "user":
+        return USER
+    name = caller_of(context.variables, context.trust == "user").host
+    return name if name not in ("", USER) else UNNAMED_AGENT
 
 
 def whom_to_believe(context: Context, *wings: str | None) -> TrustAssessment:

@@ -32,7 +32,7 @@ def marks_taint(run: Callable[[Context, Q], R]) -> Callable[[Context, Q], R]:
             result = run(context, request)
         context.notice(
             "This session has read untrusted content, so this change is marked: 'palazzo undo --list' shows it to "
-            "the person, and 'palazzo undo' reverts it."
+            "the person, who can revert it with 'palazzo undo ID'."
         )
         return result
 

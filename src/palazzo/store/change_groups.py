@@ -69,6 +69,15 @@ _COLUMNS = (
     " EXISTS (SELECT 1 FROM change_group AS later WHERE later.undoes = change_group.id) FROM change_group"
 )
 
+_SUBJECT = (
+    "SELECT coalesce(s.drawer_uid, item.uid), item.id, s.start, s.end FROM group_member m"
+    " LEFT JOIN act_span s ON m.kind = 'act' AND s.act = m.ref AND s.n = 0"
+    " LEFT JOIN task_state t ON m.kind = 'state' AND t.id = m.ref LEFT JOIN task ON task.id = t.task"
+    " JOIN item ON item.id = CASE m.kind WHEN 'note' THEN m.ref WHEN 'state' THEN task.item"
+    " WHEN 'act' THEN (SELECT own.id FROM item own WHERE own.uid = s.item_uid) END"
+    " WHERE m.grp = ? AND m.kind IN ('note', 'state', 'act') ORDER BY m.kind <> 'note', m.n LIMIT 1"
+)
+
 _SEQUENCE = (
     "WITH sequence AS (SELECT id AS row, here,"
     " iif(here, max(iif(here, at, NULL)) OVER (ORDER BY id), at) AS done_at FROM change_group)"
@@ -132,6 +141,15 @@ class Group:
     undone: bool
 
 
+class Subject(NamedTuple):
+    """A span of an item's text (`start` to `end`; None: the whole text), and the id by which `show` finds it."""
+
+    uid: str
+    item: int
+    start: int
+    end: int | None
+
+
 def begin(
     connection: Connection, uid: bytes, actor: str, verb: str, at: Micros, summary: str, undoes: int | None = None
 ) -> int:
@@ -159,6 +177,12 @@ def members(connection: Connection, group: int) -> list[Member]:
     """Return a group's members, in order."""
     rows = connection.execute("SELECT kind, ref FROM group_member WHERE grp = ? ORDER BY n", (group,))
     return [Member(kind, int(ref)) for kind, ref in rows]
+
+
+def subject_of(connection: Connection, group: int) -> Subject | None:
+    """Return the first text that a group concerns: a note that it filed, else what it acted on. None if it has none."""
+    rows = connection.execute(_SUBJECT, (group,))
+    return next((Subject(uid.hex(), item, start or 0, end) for uid, item, start, end in rows), None)
 
 
 def taken_back(connection: Connection, kind: MemberKind) -> frozenset[int]:

@@ -134,11 +134,15 @@ class NewCounts(NamedTuple):
 
 
 def count_new(connection: Connection, since: Micros) -> NewCounts:
-    """Return how much was written or said since a moment. Decisions that are not derived yet do not count."""
+    """Return how much was written or said since a moment: decisions that are derived already, and notes that are not
+    forgotten, without to-dos, reminders and diary entries.
+    """
     documents = "SELECT count(DISTINCT source) FROM revision WHERE at >= ?"
     notes = (
         "SELECT count(*) FROM item JOIN source ON source.id = item.source"
-        " WHERE source.kind = 'note' AND item.created_at >= ?"
+        " WHERE source.kind = 'note' AND source.key LIKE '[\"notes\"%' AND item.created_at >= ?"
+        " AND EXISTS (SELECT 1 FROM drawer_span s JOIN drawer d ON d.id = s.drawer WHERE s.item = item.id"
+        " AND d.retired_at IS NULL)"
     )
     decisions = "SELECT count(*) FROM digest_line WHERE kind = 'decided' AND said_at >= ?"
     return NewCounts(*(int(next(connection.execute(query, (since,)))[0]) for query in (documents, notes, decisions)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import string
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,7 +82,7 @@ def test_escape_leaves_and_no_color_has_no_style(sessions: Path) -> None:
         assert screen.end() == 0
 
 
-def test_r_starts_the_host_in_the_sessions_directory(sessions: Path) -> None:
+def test_control_r_starts_the_host_in_the_sessions_directory(sessions: Path) -> None:
     programs = sessions / "bin"
     programs.mkdir()
     (programs / "claude").write_text('#!/bin/sh\necho "host: $* in $PWD"\nexit 7\n')
@@ -89,7 +90,7 @@ def test_r_starts_the_host_in_the_sessions_directory(sessions: Path) -> None:
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
     with terminal(sessions, "sessions", PATH=path) as screen:
         screen.wait_for("Esc")
-        screen.press("\x1b[Br")
+        screen.press("\x1b[B\x12")
         assert f"host: --resume {'a' * 30}00 in {sessions / 'shop'}" in screen.wait_for("host:")
         assert screen.end() == 7
     with terminal(sessions, "resume", LONG, PATH=path) as screen:
@@ -110,11 +111,24 @@ def test_keys_move_and_edit_the_filter() -> None:
         state.press(key, 10)
     assert (list(state.matches), state.row, state.press("enter", 10)) == ([], None, None)
     state.press("erase", 10)
-    assert state.press("r", 10) is None  # a letter while there is a filter; it ends up in it
-    assert state.filter == "CARTr"
     state.press("escape", 10)
-    assert (state.filter, state.press("r", 10)) == ("", Choice("resume", "id0"))
+    assert (state.filter, state.press("resume", 10)) == ("", Choice("resume", "id0"))
     assert state.press("escape", 10) == Choice("leave")
+
+
+@pytest.mark.parametrize("letter", string.printable[:95])
+def test_no_letter_that_begins_a_filter_shows_resumes_or_leaves(letter: str) -> None:
+    state = PickerState(ROWS)
+    for key in split_keys(f"{letter}equests"):
+        assert state.press(key, 10) is None
+    assert state.filter == f"{letter}equests"
+
+
+def test_a_line_that_is_cut_ends_with_an_ellipsis() -> None:
+    rows = [Row("id", "word " * 40, "word " * 40, "")]
+    lines = draw(PickerState(rows), ["preview " * 20, "short"], 80, 24, has_style=False).split("\r\n")
+    assert [line.removesuffix("\x1b[K")[-1:] for line in lines if "word" in line or "preview" in line] == ["…", "…"]
+    assert "short\x1b[K" in lines
 
 
 def test_what_a_terminal_sends_is_split_into_keys() -> None:

@@ -76,6 +76,17 @@ def test_a_code_or_a_part_of_the_message_finds_it_as_similar_and_another_error_f
         find_fixes(context, FixRequest(" \n "))
 
 
+@pytest.mark.parametrize("mark", ["E   ", "ERROR: ", "> ", "fatal: "])
+def test_the_mark_that_a_tool_puts_before_an_error_is_no_part_of_it(context: Context, mark: str) -> None:
+    message = "ModuleNotFoundError: No module named 'responses'"
+    for n, recorded in enumerate((f"{mark}{message}", message)):
+        failed_run = ran(1, TESTS, f"Exit code 1\n{recorded}\n1 failed in 0.31s", failed=True)
+        file_session(context, [FIXED[0], *failed_run, *FIXED[3:]], f"s{n}")
+        for pasted in (message, f"{mark}{message}"):
+            assert find_fixes(context, FixRequest(pasted)).match == "same"
+        forget(context, ForgetRequest(session=f"s{n}"))
+
+
 def test_only_the_projects_wing_answers_unless_all_are_asked(context: Context) -> None:
     file_session(context, FIXED, "s1", wing="web")
     nothing = find_fixes(context, FixRequest(ERROR))

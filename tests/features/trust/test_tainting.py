@@ -162,7 +162,7 @@ def test_a_change_by_an_agent_that_has_read_a_page_is_marked_and_taken_back_in_o
     with pytest.raises(UsageError, match="a person can"):
         run(agent, "undo")
     for change in made[:3]:
-        assert run(person, "undo").undone.id == change.id
+        assert run(person, "undo", id=change.id).undone.id == change.id
     assert [hit.room for hit in run(person, "search", "retry budget").hits] == ["limits"]
     run(person, "forget", (note.id,))
     assert not run(person, "undo", list=True).changes[0].after_untrusted

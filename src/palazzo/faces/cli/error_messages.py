@@ -10,7 +10,9 @@ import json
 import os
 import platform
 import re
+import shutil
 import sys
+import textwrap
 import time
 import traceback
 from collections.abc import Sequence
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Progress
 
 FAILED, USAGE, BUG, INTERRUPT = 1, 2, 3, 130
+_NARROWEST = 20
+"""The fewest columns to which a message is broken."""
 
 
 def expected(error: PalazzoError, debug: bool, as_json: bool = False) -> int:
@@ -69,7 +73,7 @@ def bug(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bo
 def warn(sentence: str, as_json: bool) -> None:
     """Say something that stops nothing: a line of text, or of JSON."""
     text = one_line(sentence)
-    line = json.dumps({"warning": {"message": text}}, ensure_ascii=True) if as_json else f"palazzo: {text}"
+    line = json.dumps({"warning": {"message": text}}, ensure_ascii=True) if as_json else _fit(f"palazzo: {text}")
     print(line, file=sys.stderr, flush=True)
 
 
@@ -78,7 +82,15 @@ def _say(kind: str, message: str, hint: str, as_json: bool) -> None:
         error = {"kind": kind, "message": message, "hint": hint or None}
         print(json.dumps({"error": error}, ensure_ascii=True), file=sys.stderr)
     else:
-        print(f"palazzo: {message} {hint}".rstrip(), file=sys.stderr)
+        print(_fit(f"palazzo: {message} {hint}".rstrip()), file=sys.stderr)
+
+
+def _fit(line: str) -> str:
+    """Return a line broken between words where a terminal shows it; ids and paths stay whole."""
+    if not sys.stderr.isatty():
+        return line
+    width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _split_hint(text: str) -> tuple[str, str]:

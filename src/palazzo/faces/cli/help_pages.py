@@ -189,7 +189,7 @@ def _description(field: FieldDescription) -> str:
         text += f" One of {', '.join(field.choices)}."
     if field.is_required or field.default in (None, False, True, (), "", 0):
         return text
-    return f"{text} Default: {field.default}." if f"{field.default}" not in text.split("Default:")[-1:] else text
+    return text if "Default:" in text else f"{text} Default: {field.default}."
 
 
 def _shared_options() -> Iterator[tuple[str, str]]:

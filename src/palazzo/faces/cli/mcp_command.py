@@ -146,7 +146,10 @@ def _host(name: str) -> tuple[Host, ServerSettings]:
     from palazzo.hosts.host_registry import server_settings
 
     known = server_settings()
+    if name not in known:  # install and feed know some hosts by shorter names: copilot for copilot-cli
+        known = {**known, **{host.name: (host, settings) for host, settings in known.values()}}
     if name not in known:
+        known = server_settings()
         raise UsageError(f"Unknown host '{name}'; known hosts: {', '.join(known)}.")
     return known[name]
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from palazzo.text.count_phrases import count_noun
+
 try:
     import termios
     import tty
@@ -73,12 +75,15 @@ class PickerState:
         return self.matches[self.selected] if self.matches else None
 
     def press(self, key: str, page: int) -> Choice | None:
-        """Apply a key: its name, or the letter typed; return the choice once there is one."""
+        """Apply a key: its name, or the letter typed; return the choice once there is one.
+
+        Every letter filters: no letter starts a program, because any letter may begin a filter.
+        """
         if key == "interrupt":
             raise KeyboardInterrupt
         if key == "escape" and not self.filter:
             return Choice("leave")
-        if (key in ("enter", "resume") or (key == "r" and not self.filter)) and self.row is not None:
+        if key in ("enter", "resume") and self.row is not None:
             return Choice("show" if key == "enter" else "resume", self.row.id)
         steps = {
             "up": -1,
@@ -143,7 +148,7 @@ def draw(state: PickerState, preview: Sequence[str], width: int, height: int, ha
     has_preview = height >= _WIDE_LINES
     row_count = (height - 3) // 2 if has_preview else height - 2
     first = max(0, min(state.selected - row_count // 2, len(state.matches) - row_count))
-    count = f"{len(state.matches):,} of {len(state.rows):,} sessions"
+    count = f"{len(state.matches):,} of {count_noun(len(state.rows), 'session')}"
     lines = [f"{bold}{_fit(f'{count}  filter: {state.filter}_', width)}{plain}"]
     for n, row in enumerate(state.matches[first : first + row_count], first):
         text = _fit(f"{'>' if n == state.selected else ' '} {row.line if width >= 60 else row.short_line}", width)
@@ -153,17 +158,17 @@ def draw(state: PickerState, preview: Sequence[str], width: int, height: int, ha
         lines.append(f"{dim}{'-' * (width - 1)}{plain}")
         shown = [_fit(line, width) for line in preview[: height - row_count - 3]]
         lines += [*shown, *[""] * (height - row_count - 3 - len(shown))]
-    keys = f"{'Enter shows' if width < 60 else 'type to filter, Enter shows'}, r or ^R resumes, Esc leaves"
+    keys = f"{'Enter shows' if width < 60 else 'type to filter, Enter shows'}, ^R resumes, Esc leaves"
     lines.append(f"{dim}{_fit(keys, width)}{plain}")
     return "\x1b[H" + "\r\n".join(f"{line}\x1b[K" for line in lines) + "\x1b[J"
 
 
 def _fit(text: str, width: int) -> str:
-    """Return one line without control characters, cut to the terminal's columns."""
+    """Return one line without control characters; a line that is longer than the terminal is cut, with an ellipsis."""
     from rich.cells import cell_len, set_cell_size
 
     line = "".join(letter if letter.isprintable() else " " for letter in text)
-    return line if cell_len(line) < width else set_cell_size(line, width - 1)
+    return line if cell_len(line) < width else f"{set_cell_size(line, width - 2).rstrip()}…"
 
 
 # --- the terminal ------------------------------------------------------------------------------------------

@@ -236,7 +236,7 @@ FILES = Operation(
 
 @dataclass(frozen=True, slots=True)
 class FixRequest:
-    """Show what mended an error before: the failure, the command, and what was changed before it passed.
+    """Show what fixed an error before: the failure, the command, and what was changed before it passed.
 
     Compares the lines of the error with those that failed commands reported in earlier sessions.
     """

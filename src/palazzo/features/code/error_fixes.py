@@ -1,4 +1,4 @@
-"""fix: what mended an error before."""
+"""fix: what fixed an error before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_COMPARED = 1_000
 
 
 def find_fixes(context: Context, request: FixRequest) -> FixResult:
-    """Show what mended an error before: the failure, the command, and what was changed before it passed."""
+    """Show what fixed an error before: the failure, the command, and what was changed before it passed."""
     lines = pasted_lines(request.error[-_LONGEST_PASTE:])
     if not lines:
         raise UsageError("The error is empty: paste its message, or give - and pipe it in.")

@@ -17,6 +17,10 @@ the same program less.
 """
 _FEWEST_WORDS = 3
 """A recorded line with fewer words must not decide by standing completely in a longer pasted line."""
+_MARKS = ("e ", "> ", "error: ", "fatal: ", "npm err! ", "npm error ")
+"""What tools put before an error's line, as signatures have it: pytest `E   `, quotations `> `, others the rest. A
+person who copies the message leaves the mark out, or copies it from another tool's output.
+"""
 _WORD = re.compile(r"\w*[^\W\d]\w*")
 _GENERIC_WORDS = frozenset(
     {
@@ -36,8 +40,17 @@ def pasted_lines(text: str) -> list[str]:
 
 
 def signatures_in(lines: Iterable[str]) -> list[str]:
-    """Return the signatures of the lines that are specific enough to have one."""
-    return list(dict.fromkeys(filter(None, map(signature, lines))))
+    """Return the signatures of the lines that are specific enough to have one: as pasted, and with any tool's mark."""
+    own_signatures = list(dict.fromkeys(filter(None, map(signature, lines))))
+    messages = dict.fromkeys(message for message in map(_without_marks, own_signatures) if signature(message))
+    return list(dict.fromkeys([*own_signatures, *messages, *(mark + text for text in messages for mark in _MARKS)]))
+
+
+def _without_marks(error_signature: str) -> str:
+    for mark in _MARKS:
+        if error_signature.startswith(mark):
+            return _without_marks(error_signature.removeprefix(mark))
+    return error_signature
 
 
 def are_similar(pasted: Sequence[str], recorded: Sequence[str]) -> bool:

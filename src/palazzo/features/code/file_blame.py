@@ -98,6 +98,8 @@ def _advice(
     if remarks := "; ".join(filter(None, (obstacle, unknown))):
         subject += f" ({remarks})"
     advice = f": try {' or '.join(suggestions)}" if suggestions else ""
+    if place.is_missing:
+        return f"{place.path} does not exist here, and nothing is recorded about it{advice}."
     return f"Nothing is recorded about {subject}{advice}."
 
 
@@ -110,6 +112,8 @@ class _FilePlace(NamedTuple):
     path: str
     names: tuple[str, ...]
     line: int | None
+    is_missing: bool = False
+    """Whether the file is looked for here, and neither exists nor is cited."""
 
 
 def _find_place(context: Context, connection: Connection, typed_path: str, scope: CodeScope) -> _FilePlace:
@@ -133,7 +137,7 @@ def _find_place(context: Context, connection: Connection, typed_path: str, scope
     if candidates:
         found_path = ending if ending in candidates else candidates[0]
         return _FilePlace(found_path, (found_path,), line)
-    return _FilePlace(names[0], names, line)
+    return _FilePlace(names[0], names, line, is_missing=scope.wing in (None, context.home))
 
 
 # --- what is recorded --------------------------------------------------------------------------------------

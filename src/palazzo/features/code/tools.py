@@ -188,7 +188,7 @@ def _failure(view: PastFailure) -> dict[str, Any]:
 
 
 def _failure_lines(failure: Mapping[str, Any]) -> str:
-    times = f"{failure['times']} times" if "times" in failure else ""
+    times = count_noun(failure["times"], "time") if "times" in failure else ""
     parts = (failure["when"], failure["outcome"], failure["trust"], times, failure.get("note", ""))
     head = f"[{failure['id']}] {' · '.join(filter(None, parts))}"
     return "\n".join([head, *_outcome_lines(failure)])
@@ -224,7 +224,8 @@ def _group(view: RecurringFailure) -> dict[str, Any]:
 
 
 def _group_lines(group: Mapping[str, Any]) -> str:
-    counts = f"failed {group['failures']} times in {group['sessions']} sessions, fixed {group['fixed']} times"
+    failed, fixed = (count_noun(group[name], "time") for name in ("failures", "fixed"))
+    counts = f"failed {failed} in {count_noun(group['sessions'], 'session')}, fixed {fixed}"
     head = f"{group['kind']} · {counts} · last {group['last']}; for example:"
     return f"{head}\n{_failure_lines(group['example'])}"
 
@@ -259,7 +260,8 @@ def _command(view: WorkingCommand) -> dict[str, Any]:
 
 def _command_line(command: Mapping[str, Any]) -> str:
     status = f"exit status {command['exit_status']}" if "exit_status" in command else ""
-    counts = f"worked {command['worked']} times, failed {command['failed']} times"
+    worked, failed = (count_noun(command[name], "time") for name in ("worked", "failed"))
+    counts = f"worked {worked}, failed {failed}"
     head = " · ".join(filter(None, (counts, f"last {command['last']}", status, command["host"], command["trust"])))
     return f"[{command['id']}] {head}\n  {command['command']}"
 

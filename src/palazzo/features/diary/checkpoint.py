@@ -22,15 +22,15 @@ from palazzo.features.diary.contract import (
     SavedFact,
     SavedNote,
 )
+from palazzo.features.facts.contract import ACTOR
 from palazzo.features.facts.fact_results import change, statement
 from palazzo.features.notes.remember import room_to_file_in
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.index import duplicates
 from palazzo.knowledge import assertions
 from palazzo.model import Place
 from palazzo.operations.arguments import label, place_name, speaker, wing_to_file_in
-from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.operations.caller_taint import change_actor, whom_to_believe
 from palazzo.security.note_taint import AGENT, PERSON
 from palazzo.store import change_groups, place_rows
 
@@ -267,7 +267,9 @@ class _CheckpointWriter:
         if pending_note.tags:
             guard = Guard.at(connection, self._context.writing().database.redacts)
             for tag in pending_note.tags:
-                acts.act_on_item(connection, "tag", row, ACTOR, self._now, {"tag": guard.words(tag)}, group)
+                acts.act_on_item(
+                    connection, "tag", row, change_actor(self._context), self._now, {"tag": guard.words(tag)}, group
+                )
         self._filed.append((pending_note, row))
 
     def _state(self, connection: Connection, parts: CheckpointParts) -> None:
@@ -286,7 +288,7 @@ class _CheckpointWriter:
     def _begin_group(self, connection: Connection) -> int:
         if self._group is None:
             uid = bytes.fromhex(identity.new_id(self._now))
-            self._group = change_groups.begin(connection, uid, ACTOR, "checkpoint", self._now, "")
+            self._group = change_groups.begin(connection, uid, change_actor(self._context), "checkpoint", self._now, "")
             self._change = uid.hex()
         return self._group
 

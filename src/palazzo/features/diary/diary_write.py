@@ -9,9 +9,8 @@ from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.notes import Note
 from palazzo.features.diary.contract import DiaryWriteRequest, DiaryWriteResult
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.operations.arguments import wing_to_file_in
-from palazzo.operations.caller_taint import an_agents
+from palazzo.operations.caller_taint import an_agents, change_actor
 from palazzo.store import change_groups, place_rows
 
 if TYPE_CHECKING:
@@ -34,7 +33,9 @@ def diary_write(context: Context, request: DiaryWriteRequest) -> DiaryWriteResul
     draft = diary_entries.prepare(note, topic, project, context.now, Guard.of(palace.database))
     with palace.database.transaction() as connection:
         now = context.now
-        group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "diary write", now, "")
+        group = change_groups.begin(
+            connection, bytes.fromhex(identity.new_id(now)), change_actor(context), "diary write", now, ""
+        )
         row = notes.file(connection, draft, now)
         change_groups.add(connection, group, "note", [row])
         change_groups.count(connection, group, 1)

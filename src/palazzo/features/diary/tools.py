@@ -130,7 +130,7 @@ def _diary(result: DiaryReadResult, call: CallArguments) -> Answer:
         )
         for entry in result.entries
     ]
-    notice = f"{NOTICE}: {result.showing} of {result.total} entries of {result.agent}, newest first."
+    notice = f"{NOTICE}: {result.showing} of {count_noun(result.total, 'entry')} of {result.agent}, newest first."
     return tool_answers.answer_entries(notice, entries, "entries")
 
 
@@ -159,11 +159,11 @@ _MOST_AGENTS = 100
 
 
 def _agents(result: ListAgentsResult, call: CallArguments) -> Answer:
-    agents = [
+    agents: list[dict[str, Any]] = [
         {"name": agent.name, "entries": agent.entries, "first": minute(agent.first_at), "last": minute(agent.last_at)}
         for agent in result.agents[:_MOST_AGENTS]
     ]
-    lines = [f"{agent['name']}: {agent['entries']} entries, last {agent['last']}" for agent in agents]
+    lines = [f"{agent['name']}: {count_noun(agent['entries'], 'entry')}, last {agent['last']}" for agent in agents]
     return Answer({"agents": agents}, "\n".join(lines) or "No agent keeps a diary yet.")
 
 

@@ -39,6 +39,7 @@ def _entry(screen: Screen, entry: EntryView) -> None:
         (entry.topic, "cyan"),
         f"  {entry.project}" if entry.project else "",
         (f"  {entry.id}", "dim"),
+        wrap_indent=len(INDENT),
     )
     screen.read(entry.content.rstrip("\n"))
     screen.gap()

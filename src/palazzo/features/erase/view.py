@@ -52,7 +52,8 @@ def _certificate(screen: Screen, certificate: Certificate) -> None:
     names = sum(certificate.names.values())
     screen.say(
         ("Erased", "bold"),
-        f"  {count_noun(spans, 'place')} in {count_noun(len(certificate.items), 'item')}, {count_noun(names, 'name')}",
+        f"  {count_noun(spans, 'place')} in {count_noun(len(certificate.items), 'item')}, and names in "
+        f"{count_noun(names, 'record')}",
     )
     screen.say(("certificate  ", "dim"), f"{certificate.erasure}, palace {certificate.palace}, {at}")
     scan_text = ", ".join(count_noun(number, noun.removesuffix("s")) for noun, number in certificate.looked.items())

@@ -31,6 +31,7 @@ from palazzo.operations.agent_tools.tool_answers import (
     shape,
     shorten,
 )
+from palazzo.text.count_phrases import count_noun
 
 _METADATA = Argument("metadata", "Further fields.", None, {"type": "object"})
 
@@ -130,7 +131,7 @@ EVENT_APPEND = Tool(
 def _answer_list(result: EventListResult, call: CallArguments) -> Answer:
     longest = MOST // max(len(result.events), 1)
     events = [event_fields(event, longest) for event in result.events]
-    return rows(f"{NOTICE}: {len(events)} events.", "events", events, _event_line)
+    return rows(f"{NOTICE}: {count_noun(len(events), 'event')}.", "events", events, _event_line)
 
 
 _FILTERS = (
@@ -160,7 +161,7 @@ EVENT_LIST = Tool(
 def _answer_wait(result: EventWaitResult, call: CallArguments) -> Answer:
     longest = MOST // max(len(result.events), 1)
     events = [event_fields(event, longest) for event in result.events]
-    notice = "No event came in time." if result.timed_out else f"{NOTICE}: {len(events)} events."
+    notice = "No event came in time." if result.timed_out else f"{NOTICE}: {count_noun(len(events), 'event')}."
     return rows(notice, "events", events, _event_line, timed_out=result.timed_out)
 
 

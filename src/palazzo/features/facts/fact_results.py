@@ -18,7 +18,7 @@ from palazzo.knowledge.fact_change import Change
 from palazzo.model import Micros
 from palazzo.operations import cited_files
 from palazzo.operations.arguments import LONGEST_SPEAKER, place_name, where_it_leads
-from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.operations.caller_taint import change_actor, whom_to_believe
 from palazzo.operations.shared_views import FactView, ProvenanceView
 from palazzo.security.note_taint import assess_trust
 from palazzo.store import drawers as drawers_store
@@ -194,4 +194,4 @@ def change(
 ) -> Change:
     """Begin a change to facts in an open transaction; `about` describes it in the list of changes."""
     summary = tombstones.title(connection, str(about)) if about is not None else ""
-    return Change(connection, ACTOR, verb, context.now, group, summary)
+    return Change(connection, change_actor(context), verb, context.now, group, summary)

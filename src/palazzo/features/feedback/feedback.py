@@ -9,22 +9,21 @@ from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
 from palazzo.features.feedback.contract import FeedbackRequest, FeedbackResult
 from palazzo.operations.arguments import speaker
-from palazzo.operations.caller_taint import speaks, unless_tainted
+from palazzo.operations.caller_taint import change_actor, unless_tainted
 from palazzo.operations.source_filter import resolve_drawers
 from palazzo.store import change_groups
-from palazzo.store.feedback_rows import PERSON, Verdict
+from palazzo.store.feedback_rows import Verdict
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
-
-_UNNAMED_AGENT = "agent"
 
 
 def feedback(context: Context, request: FeedbackRequest) -> FeedbackResult:
     """Record a verdict. A session that has read untrusted content cannot judge: that content could ask it to."""
     if request.verdict not in get_args(Verdict):
         raise UsageError(f"'{request.verdict}' is no verdict; give one of {', '.join(get_args(Verdict))}.")
-    actor = speaker(request.by) or (PERSON if speaks(context) == "user" else _UNNAMED_AGENT)
+    own_name = change_actor(context)
+    actor = speaker(request.by) or own_name
     unless_tainted(context, "judge memories")
     with context.reading().database.snapshot() as connection:
         ids = resolve_drawers(connection, (request.id, *request.also))
@@ -32,7 +31,7 @@ def feedback(context: Context, request: FeedbackRequest) -> FeedbackResult:
     actor = Guard.of(database).words(actor)
     with database.transaction() as connection:
         now = context.now
-        group = drawer_acts.begin_group(connection, PERSON, "feedback", now)
+        group = drawer_acts.begin_group(connection, own_name, "feedback", now)
         rows = [archive_reader.resolve_drawer(connection, drawer) for drawer in ids]
         acts.act_on_drawers(connection, "feedback", rows, actor, now, {"verdict": request.verdict}, group)
         change_groups.count(connection, group, len(rows))

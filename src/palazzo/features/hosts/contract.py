@@ -169,5 +169,6 @@ UNINSTALL = Operation(
     scope="admin",
     group="Agents",
     summary="Remove Palazzo from a host's settings",
+    asks=lambda request: False,
     examples=("palazzo uninstall claude-code --dry-run",),
 )

@@ -9,7 +9,7 @@ from palazzo.features.mining.contract import FeedResult, HistoryFed
 from palazzo.features.mining.view import left_out, show_timing
 from palazzo.features.screen import Part, Screen
 from palazzo.model import Micros
-from palazzo.text.count_phrases import count_noun
+from palazzo.text.count_phrases import count_noun, format_bytes
 from palazzo.text.times import to_iso
 
 _MOST_LINES = 5
@@ -17,13 +17,22 @@ _MOST_LINES = 5
 
 
 def feed(screen: Screen, result: FeedResult) -> None:
-    """Show each history with its counts and dates, then what was done with it."""
+    """Show each history with its counts and the times of its files, then what was done with it."""
     if not result.histories:
         screen.say("No agent history was found on this machine.")
         screen.say(("'palazzo mine PATH' indexes transcripts and exports in other places.", "dim"))
         return
-    header = ("host", "history", "sessions", "new", "grown", "from", "to", "to read" if result.dry_run else "read")
-    screen.table(header, [_row(history) for history in _joined(result.histories)], right=(2, 3, 4, 7))
+    header = (
+        "host",
+        "history",
+        "sessions",
+        "new",
+        "grown",
+        "oldest file",
+        "newest file",
+        "to read" if result.dry_run else "read",
+    )
+    screen.table(header, [_row(history) for history in _joined(result.histories)], right=(2, 3, 4, 5, 6, 7))
     if result.dry_run:
         screen.say(("Dry run: nothing was read.", "yellow"))
         changed = result.new + result.grown
@@ -36,7 +45,7 @@ def feed(screen: Screen, result: FeedResult) -> None:
         noise = f" (and {count_noun(result.noise, 'row')} kept but not searchable)" if result.noise else ""
         screen.say(
             (f"{count_noun(result.items, 'item')} archived", "bold"),
-            f", {count_noun(result.drawers, 'drawer')} to find{noise}.",
+            f", {count_noun(result.drawers, 'drawer')} searchable{noise}.",
         )
         if result.wings:
             screen.say((f"in {count_noun(len(result.wings), 'wing')}: {', '.join(result.wings)}", "dim"))
@@ -85,7 +94,7 @@ def _day(moment: Micros | None) -> str:
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size else "–"
+    return format_bytes(size) if size else "–"
 
 
 def _long(seconds: float) -> str:

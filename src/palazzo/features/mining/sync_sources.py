@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from palazzo.archive import acts, identity
 from palazzo.errors import NotFound
 from palazzo.features.mining.contract import DocumentState, SyncSourcesRequest, SyncSourcesResult
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.operations.arguments import check_place
+from palazzo.operations.caller_taint import change_actor
 from palazzo.operations.watched_sources import excluded_directories
 from palazzo.settings import load
 from palazzo.sources import excluded_documents
@@ -135,7 +135,9 @@ def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
     database = context.writing().database
     change = identity.new_id(context.now)
     with database.transaction() as connection:
-        group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "sync sources", context.now, "")
+        group = change_groups.begin(
+            connection, bytes.fromhex(change), change_actor(context), "sync sources", context.now, ""
+        )
     retired_count = 0
     for reason in dict.fromkeys(check.reason for check in checks):
         rows = [check.document.item for check in checks if check.reason == reason]
@@ -144,7 +146,9 @@ def _leave_out(context: Context, checks: Sequence[_DocumentCheck]) -> str:
                 database.step()
             part = rows[start : start + AT_ONCE]
             with database.transaction() as connection:
-                acts.act_on_items(connection, "leave-out", part, ACTOR, context.now, {"reason": reason}, group)
+                acts.act_on_items(
+                    connection, "leave-out", part, change_actor(context), context.now, {"reason": reason}, group
+                )
                 change_groups.count(connection, group, len(part))
             retired_count += len(part)
             context.report("leaving out", retired_count, len(checks))

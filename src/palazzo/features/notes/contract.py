@@ -81,6 +81,8 @@ class RememberResult:
     filed: bool
     duplicate_of: str | None
     """A drawer of the wing that already said the same, or nearly."""
+    is_copy: bool = False
+    """Whether a note of the wing already had exactly this text."""
 
 
 REMEMBER = Operation(
@@ -223,7 +225,8 @@ UNDO_LIMIT = 20
 class UndoRequest:
     """Undo your last change: forget, remember, move, tag, facts. An erase cannot be undone.
 
-    Nothing is deleted, and the undone change stays on record. Run it again to undo the change before.
+    Changes that an agent made stay: undo them by their ids, which --list shows. Nothing is deleted, and the undone
+    change stays on record. Run it again to undo your change before.
     """
 
     id: Annotated[str | None, About("The change to undo instead of the last one.", positional=True)] = None
@@ -245,14 +248,22 @@ class Change:
     undoes: str | None
     after_untrusted: bool = False
     """Whether it was made by an agent whose session had read untrusted content."""
+    subject: str = ""
+    """The id of the first note, drawer or task that it concerns; empty for facts and places, which `summary` names."""
+    text: str = ""
+    """The beginning of that note's, drawer's or task's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """The change that was taken back, if any; and the last changes, if requested."""
+    """The change that was taken back, if any; and the last changes, if requested.
+
+    `later` are the changes of others that were made after the one that was taken back, and that stand.
+    """
 
     undone: Change | None
     changes: tuple[Change, ...] = ()
+    later: tuple[Change, ...] = ()
 
 
 UNDO = Operation(

@@ -11,6 +11,7 @@ from palazzo.features.notes.contract import ForgetRequest, ForgetResult
 from palazzo.features.trust.revocation import withdraw, withdrawn
 from palazzo.features.trust.tainted_descendants import derived_from
 from palazzo.operations import source_filter
+from palazzo.operations.caller_taint import change_actor
 from palazzo.operations.source_filter import AT_ONCE
 from palazzo.operations.taint_marks import marks_taint
 from palazzo.store import palace_overview
@@ -35,9 +36,10 @@ def forget(context: Context, request: ForgetRequest) -> ForgetResult:
         sample, places = _sample(connection, ids), _count_places(connection, ids)
     if ids and not request.dry_run:
         palace = context.writing()
-        group = palace.begin_group("user", "forget")
+        actor = change_actor(context)
+        group = palace.begin_group(actor, "forget")
         for start in range(0, len(ids), AT_ONCE):
-            palace.forget(ids[start : start + AT_ONCE], group=group)
+            palace.forget(ids[start : start + AT_ONCE], actor, group=group)
             context.report("forgetting", min(start + AT_ONCE, len(ids)), len(ids))
     return ForgetResult(tuple(ids), (), request.dry_run, sample, by_id, missing, places)
 

@@ -12,12 +12,11 @@ from palazzo.archive.notes import Note, check_note
 from palazzo.errors import UsageError
 from palazzo.features.notes.contract import RememberRequest, RememberResult
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.git.project_rooms import CONVERSATIONS, room_for_conversation
 from palazzo.index import duplicates
 from palazzo.model import Place
 from palazzo.operations.arguments import label, moment, place_name, speaker, where_it_leads, wing_to_file_in
-from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.operations.caller_taint import change_actor, whom_to_believe
 from palazzo.operations.cited_files import anchors
 from palazzo.store import change_groups, items
 
@@ -43,14 +42,15 @@ def remember(context: Context, request: RememberRequest) -> RememberResult:
     draft = notes.prepare(note, context.now, guard, at)
     with database.snapshot() as connection:
         near = duplicates.near(connection, draft.text, note.place.wing)
+        is_copy = bool(near) and duplicates.same(connection, draft.text, note.place.wing) is not None
     with database.transaction() as connection:
         same = _same(connection, draft, note.attribution.trust) if request.once else None
         if same is None:
-            row = _file(connection, draft, [guard.words(tag) for tag in tags], context.now)
+            row = _file(context, connection, draft, [guard.words(tag) for tag in tags])
     if same is not None:
         return _build_duplicate_result(context, same)
     start_embedding(context)
-    return _build_result(context, draft, row, near[0].drawer.id if near else None)
+    return _build_result(context, draft, row, near[0].drawer.id if near else None, is_copy)
 
 
 def _note(context: Context, request: RememberRequest) -> tuple[Note, tuple[str, ...], Micros | None]:
@@ -115,20 +115,21 @@ def _same(connection: Connection, note: PreparedNote, trust: Trust) -> Drawer | 
     return duplicates.same(connection, note.text, note.place.wing, trust=trust)
 
 
-def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], now: Micros) -> int:
-    group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, "remember", now, "")
+def _file(context: Context, connection: Connection, note: PreparedNote, tags: Sequence[str]) -> int:
+    actor, now = change_actor(context), context.now
+    group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), actor, "remember", now, "")
     row = notes.file(connection, note, now)
     change_groups.add(connection, group, "note", [row])
     change_groups.count(connection, group, 1)
     for tag in tags:
-        acts.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
+        acts.act_on_item(connection, "tag", row, actor, now, {"tag": tag}, group)
     return row
 
 
-def _build_result(context: Context, note: PreparedNote, row: int, like: str | None) -> RememberResult:
+def _build_result(context: Context, note: PreparedNote, row: int, like: str | None, is_copy: bool) -> RememberResult:
     with context.reading().database.snapshot() as connection:
         drawers = tuple(archive_reader.drawers_of_item(connection, row))
-    return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like)
+    return RememberResult(note.id, drawers, note.place.wing, note.place.room, True, like, is_copy)
 
 
 def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
@@ -137,7 +138,7 @@ def _build_duplicate_result(context: Context, drawer: Drawer) -> RememberResult:
     with context.reading().database.snapshot() as connection:
         row = items.known_items(connection, [bytes.fromhex(item)])[bytes.fromhex(item)]
         drawers = tuple(archive_reader.drawers_of_item(connection, row))
-    return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id)
+    return RememberResult(item, drawers, drawer.place.wing, drawer.place.room, False, drawer.id, True)
 
 
 def room_to_file_in(context: Context, room: str | None, text: str) -> str:

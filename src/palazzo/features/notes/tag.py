@@ -10,7 +10,7 @@ from palazzo.features.notes.contract import TagCount, TagRequest, TagResult
 from palazzo.index import rule_tags
 from palazzo.operations import source_filter
 from palazzo.operations.arguments import label
-from palazzo.operations.caller_taint import unless_tainted
+from palazzo.operations.caller_taint import change_actor, unless_tainted
 from palazzo.operations.source_filter import AT_ONCE, known_tags
 from palazzo.store import tag_rows
 
@@ -53,10 +53,11 @@ def _act(context: Context, action: str, name: str, ids: list[str]) -> None:
     if not ids:
         return
     palace = context.writing()
-    group = palace.begin_group("user", "tag" if action == "add" else "untag")
+    actor = change_actor(context)
+    group = palace.begin_group(actor, "tag" if action == "add" else "untag")
     for start in range(0, len(ids), AT_ONCE):
         act = palace.tag if action == "add" else palace.untag
-        act(ids[start : start + AT_ONCE], name, group=group)
+        act(ids[start : start + AT_ONCE], name, actor, group=group)
         context.report("tagging", min(start + AT_ONCE, len(ids)), len(ids))
 
 

@@ -134,9 +134,9 @@ def _change_line(change: Change) -> str:
 
 UNDO = Tool(
     name="undo",
-    description="Undo the last change of this memory, or one by its id: forget, remember, facts. Use list first.",
+    description="Undo your last change, or any by its id: forget, remember, facts. Use list first.",
     arguments=(
-        Argument("id", "Id of the change; the last one if omitted."),
+        Argument("id", "Id of the change; your last one if omitted."),
         Argument("list", "Only show the last changes."),
         Argument("limit", schema={"minimum": 1, "maximum": 100}),
     ),

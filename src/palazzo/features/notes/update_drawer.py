@@ -12,12 +12,11 @@ from palazzo.archive.notes import Note
 from palazzo.errors import UsageError
 from palazzo.features.notes.contract import UpdateDrawerRequest, UpdateDrawerResult
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.index import rule_tags
 from palazzo.model import Place
 from palazzo.operations import cited_files, source_filter
 from palazzo.operations.arguments import place_name, speaker, where_it_leads
-from palazzo.operations.caller_taint import whom_to_believe
+from palazzo.operations.caller_taint import change_actor, whom_to_believe
 from palazzo.security.note_taint import assess_trust
 from palazzo.settings.setting_keys import TRUSTS
 from palazzo.store import anchors, change_groups, items, place_rows, taint_queries
@@ -80,10 +79,11 @@ def _move_drawers(context: Context, drawers: Sequence[Drawer], place: Place) -> 
         with context.writing().database.transaction() as connection:
             now = context.now
             change = identity.new_id(now)
-            group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
+            actor = change_actor(context)
+            group = change_groups.begin(connection, bytes.fromhex(change), actor, "update drawer", now, "")
             rows = [archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in to_move]
             detail = {"wing": place.wing, "room": place.room, "row": str(place_rows.room_id(connection, place))}
-            acts.act_on_drawers(connection, "move", rows, ACTOR, now, detail, group)
+            acts.act_on_drawers(connection, "move", rows, actor, now, detail, group)
             change_groups.count(connection, group, len(rows))
     ids = tuple(str(drawer.id) for drawer in drawers)
     item = str(drawers[0].spans[0].item)
@@ -102,10 +102,11 @@ def _replace_drawers(
     with database.transaction() as connection:
         now = context.now
         change = identity.new_id(now)
-        group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "update drawer", now, "")
+        actor = change_actor(context)
+        group = change_groups.begin(connection, bytes.fromhex(change), actor, "update drawer", now, "")
         old = [archive_reader.resolve_drawer(connection, drawer.id) for drawer in drawers]
-        acts.act_on_drawers(connection, "forget", old, ACTOR, now, {"reason": "replaced"}, group)
-        row = _file(connection, new_note, _stated_tags(drawers), group, now)
+        acts.act_on_drawers(connection, "forget", old, actor, now, {"reason": "replaced"}, group)
+        row = _file(connection, new_note, _stated_tags(drawers), actor, group, now)
         change_groups.count(connection, group, len(old) + 1)
     start_embedding(context)
     with database.snapshot() as connection:
@@ -174,9 +175,9 @@ def _stated_tags(drawers: Sequence[Drawer]) -> list[str]:
     ]
 
 
-def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], group: int, now: Micros) -> int:
+def _file(connection: Connection, note: PreparedNote, tags: Sequence[str], actor: str, group: int, now: Micros) -> int:
     row = notes.file(connection, note, now)
     change_groups.add(connection, group, "note", [row])
     for tag in tags:
-        acts.act_on_item(connection, "tag", row, ACTOR, now, {"tag": tag}, group)
+        acts.act_on_item(connection, "tag", row, actor, now, {"tag": tag}, group)
     return row

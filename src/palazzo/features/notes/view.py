@@ -13,7 +13,7 @@ from palazzo.features.notes.contract import (
 )
 from palazzo.features.screen import INDENT, Screen
 from palazzo.features.search.list_view import rows
-from palazzo.text.count_phrases import count_noun
+from palazzo.text.count_phrases import agree, count_noun
 
 
 def remember(screen: Screen, result: RememberResult) -> None:
@@ -21,7 +21,8 @@ def remember(screen: Screen, result: RememberResult) -> None:
     verb = "Remembered in " if result.filed else "This text is already stored in "
     screen.say(verb, (f"{result.wing}/{result.room}", "cyan"), f": {result.id}")
     if result.filed and result.duplicate_of:
-        screen.say(("Similar text was already stored: ", "yellow"), f"palazzo show {result.duplicate_of}")
+        earlier = "The same" if result.is_copy else "Similar"
+        screen.say((f"{earlier} text was already stored: ", "yellow"), f"palazzo show {result.duplicate_of}")
 
 
 def forget(screen: Screen, result: ForgetResult) -> None:
@@ -36,23 +37,35 @@ def forget(screen: Screen, result: ForgetResult) -> None:
 
 
 def undo(screen: Screen, result: UndoResult) -> None:
-    """Show what was undone, or the last changes."""
+    """Show what was undone, whose change it was, and the later changes of others; or the last changes."""
     if result.undone is not None:
-        screen.say(("Took back  ", "bold"), _describe_change(result.undone), (f"  ({result.undone.at})", "dim"))
-    elif not result.changes:
-        screen.say("There are no changes yet, so there is nothing to undo.")
-    else:
-        rows = [
-            (
-                (change.at, "dim"),
-                change.actor,
-                _describe_change(change),
-                "undone" if change.undone else "",
-                (change.id, "dim"),
+        screen.say(("Took back:", "bold"))
+        _show_change(screen, result.undone)
+        if result.later:
+            count = count_noun(len(result.later), "later change")
+            names = ", ".join(dict.fromkeys(change.actor for change in result.later))
+            stands = agree(len(result.later), "stands", "stand")
+            screen.say(
+                (f"{count} by {names} {stands}: ", "yellow"),
+                "'palazzo undo --list' shows the ids, 'palazzo undo ID' takes one back.",
+                wrap_indent=0,
             )
-            for change in result.changes
-        ]
-        screen.table(("when", "who", "what", "", "id"), rows)
+        return
+    if not result.changes:
+        screen.say("There are no changes yet, so there is nothing to undo.")
+    for change in result.changes:
+        _show_change(screen, change)
+
+
+def _show_change(screen: Screen, change: Change) -> None:
+    """Show a change: its id, its time and whose it is; what it did; and the text that it concerns, with its id."""
+    mark = ("  undone", "dim") if change.undone else ""
+    screen.say((change.id, "dim"), f"  {change.at[:10]} {change.at[11:19]}Z  ", (change.actor, "cyan"), mark)
+    screen.say(f"{INDENT}{_describe_change(change)}", wrap_indent=len(INDENT))
+    if change.text:
+        screen.trim(f"{INDENT}{change.text}")
+    if change.subject:
+        screen.say((f"{INDENT}concerns {change.subject}", "dim"))
 
 
 def _describe_change(change: Change) -> str:

@@ -9,12 +9,12 @@ from palazzo.archive import archive_reader
 from palazzo.archive.ingest_guard import Guard
 from palazzo.derived import async_consumer
 from palazzo.derived.mention_consumer import MENTION_CONSUMER
-from palazzo.features.facts.contract import ACTOR
 from palazzo.features.places.contract import EndView, SharedName, SharingView, TogetherView, TunnelView
 from palazzo.knowledge import place_names
 from palazzo.knowledge.fact_change import Change
 from palazzo.knowledge.tunnel_discovery import spell_names
 from palazzo.operations.arguments import place_name
+from palazzo.operations.caller_taint import change_actor
 
 if TYPE_CHECKING:
     from palazzo.knowledge.place_names import Room, Wing
@@ -73,7 +73,7 @@ def read_names(context: Context, tell: bool = True) -> None:
 
 def begin_change(context: Context, connection: Connection, verb: str, summary: str) -> Change:
     """Begin a change to wings, rooms or tunnels in an open transaction; `summary` describes it for people."""
-    return Change(connection, ACTOR, verb, context.now, summary=summary)
+    return Change(connection, change_actor(context), verb, context.now, summary=summary)
 
 
 def new_name(context: Context, name: str) -> str:

@@ -24,6 +24,9 @@ from palazzo.operations.filters import (
 )
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
+FORMATS = ("palazzo", "mempalace", "claude-mem", "wt-memory", "shodh", "mnemograph", "mcp-memory", "claude-memory")
+"""What can be imported: Palazzo's own exports, and the stores of `importers/store_readers`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
@@ -135,7 +138,9 @@ class ImportRequest:
     ]
     store: Annotated[
         str | None,
-        About("The format: palazzo, mempalace or shodh; detected by default.", False, "--from", "NAME"),
+        About(
+            f"The format; detected by default. One of {', '.join(FORMATS)}.", False, "--from", "NAME", values=FORMATS
+        ),
     ] = None
     trust: Annotated[
         Trust | None,

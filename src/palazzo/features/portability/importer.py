@@ -25,11 +25,10 @@ from palazzo.features.portability.contract import (
     RenamedPlace,
 )
 from palazzo.features.service.background_process import start_embedding
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.importers import DiaryEntry, Fact, Note, Task, store_import, store_readers
 from palazzo.importers.import_summary import ImportSummary
 from palazzo.model import Trust, least_trust
-from palazzo.operations.caller_taint import speaks, unless_tainted
+from palazzo.operations.caller_taint import change_actor, speaks, unless_tainted
 from palazzo.palace import Palace, without_embedder
 from palazzo.store import items, redaction_state
 from palazzo.store.raw_database import refuse_open
@@ -169,7 +168,9 @@ def _merge(context: Context, path: Path, request: ImportRequest) -> _ImportOutco
     summary = ImportSummary()
     with _palace(context, request.dry_run, True) as palace:
         started_at = palace.clock()
-        change = ImportChange(bytes.fromhex(identity.new_id(started_at)), ACTOR, started_at, _written_by(export))
+        change = ImportChange(
+            bytes.fromhex(identity.new_id(started_at)), change_actor(context), started_at, _written_by(export)
+        )
         report = merge.merge(
             palace.database,
             summary.count_records(map(origin.limit, records)),
@@ -271,7 +272,10 @@ def _migrate(context: Context, reader: StoreReader, path: Path, request: ImportR
     if not is_persons and not request.dry_run:
         unless_tainted(context, "import another memory")
     options = store_import.MigrationOptions(
-        actor=ACTOR, wing=wing_named(context, request.wing), dry_run=request.dry_run, progress=context.report
+        actor=change_actor(context),
+        wing=wing_named(context, request.wing),
+        dry_run=request.dry_run,
+        progress=context.report,
     )
     limit = least_trust("user" if is_persons else "agent", request.trust or _default_trust(context, path))
     summary = ImportSummary()

@@ -42,7 +42,10 @@ def import_(screen: Screen, result: ImportResult) -> None:
         screen.say((f"{name_change.what} ", "dim"), f"{name_change.was} is called ", (name_change.now, "cyan"), " here")
     _more(screen, len(result.renamed), "renamed")
     for omission in result.left_out[:_ROW_LIMIT]:
-        screen.say(("no place  ", "yellow"), f"{omission.count:,} {omission.what.replace('_', ' ')}: {omission.reason}")
+        screen.say(
+            ("left out  ", "yellow"),
+            f"{count_plural(omission.count, omission.what.replace('_', ' '))}: {omission.reason}",
+        )
         if omission.keys:
             screen.say((f"{INDENT}such as {', '.join(omission.keys)}", "dim"))
     _more(screen, len(result.left_out), "reasons")

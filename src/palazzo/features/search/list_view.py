@@ -10,6 +10,9 @@ from palazzo.features.search.hit_view import day
 from palazzo.operations.shared_views import DrawerRow
 from palazzo.text.count_phrases import count_noun
 
+_BRANCH_TAG = "branch:"
+"""The tag by rule that names a drawer's branch; the branch label says it already."""
+
 
 def list_drawers(screen: Screen, result: ListDrawersResult) -> None:
     """Show a page of drawers, and how to get the next one."""
@@ -27,7 +30,8 @@ def rows(screen: Screen, drawers: Sequence[DrawerRow]) -> None:
     """Show drawers, two lines each: the beginning of the text, as wide as the terminal, and the details."""
     for drawer in drawers:
         screen.trim(_words(drawer.text, drawer.truncated))
-        marks = (drawer.label, drawer.filed_as, *drawer.tags, "untrusted" if drawer.trust == "external" else "")
+        tags = [tag for tag in drawer.tags if not (drawer.label and tag.startswith(_BRANCH_TAG))]
+        marks = (drawer.label, drawer.filed_as, *tags, "untrusted" if drawer.trust == "external" else "")
         screen.say(
             (f"{INDENT}{drawer.short_id or drawer.id}  {day(drawer.created_at)}  ", "dim"),
             (f"{drawer.wing}/{drawer.room}", "cyan"),

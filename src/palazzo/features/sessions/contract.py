@@ -64,8 +64,8 @@ OfBranch = Annotated[str | None, About("Only sessions with messages on this git 
 class SessionsRequest:
     """List past sessions, newest first: host, project, title, time, turns, and what came of each.
 
-    On a terminal, 'palazzo sessions' without options lets you choose one: type to filter, Enter shows the session, r
-    resumes it in its host.
+    On a terminal, 'palazzo sessions' without options lets you choose one: type to filter, Enter shows the session,
+    ^R resumes it in its host.
     """
 
     text: Annotated[

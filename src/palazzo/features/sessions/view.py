@@ -125,15 +125,15 @@ def _count_names(counts: Mapping[str, int]) -> str:
 
 
 def handoff(screen: Screen, result: HandoffResult) -> None:
-    """Show the prompt, and nothing else."""
-    screen.exact(result.prompt, indent="")
+    """Show the prompt, and nothing else: unchanged, but a terminal breaks long lines between words."""
+    screen.read(result.prompt, indent="")
 
 
 def resumption(screen: Screen, result: Resumption) -> None:
     """Show the command that resumes a session, as a shell reads it; on a terminal, also what was restored."""
     for path in result.restored:
         screen.say((f"# restored {path}", "dim"))
-    screen.say(command_line(result))
+    screen.say(command_line(result), is_whole=True)
 
 
 def command_line(result: Resumption) -> str:

@@ -9,6 +9,7 @@ from palazzo.archive import identity, notes, task_notes
 from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
 from palazzo.features.service.background_process import start_embedding
+from palazzo.operations.caller_taint import change_actor
 from palazzo.store import change_groups
 from palazzo.store.task_rows import of_items
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
     from palazzo.store.task_rows import Task, TaskKind, TaskState
 
-ACTOR = "user"
-"""The actor of changes to to-dos and reminders from the command line."""
 LONGEST = 10_000
 """The most characters of a to-do or a reminder: a longer text is a note or a document."""
 
@@ -31,7 +30,9 @@ def file_task(context: Context, note: Note, kind: TaskKind, due_at: Micros | Non
     new_note = notes.prepare(note, context.now, Guard.of(palace.database))
     with palace.database.transaction() as connection:
         now = context.now
-        group = change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
+        group = change_groups.begin(
+            connection, bytes.fromhex(identity.new_id(now)), change_actor(context), verb, now, ""
+        )
         row = task_notes.file(connection, new_note, kind, due_at, now)
         change_groups.add(connection, group, "note", [row])
         change_groups.count(connection, group, 1)
@@ -52,7 +53,9 @@ def close(context: Context, kind: TaskKind, ids: Sequence[str], state: TaskState
         now = context.now
 
         def begin() -> int:
-            return change_groups.begin(connection, bytes.fromhex(identity.new_id(now)), ACTOR, verb, now, "")
+            return change_groups.begin(
+                connection, bytes.fromhex(identity.new_id(now)), change_actor(context), verb, now, ""
+            )
 
         return task_notes.close(connection, kind, ids, state, now, begin)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from palazzo.features.facts.contract import ACTOR
 from palazzo.features.facts.fact_results import change
+from palazzo.operations.caller_taint import change_actor
 from palazzo.operations.source_filter import AT_ONCE
 from palazzo.store import change_groups, fact_rows
 
@@ -35,9 +35,10 @@ def withdraw(
 ) -> Withdrawn:
     """Withdraw what was chosen; facts lose the sources that these items tainted (None: all untrusted sources)."""
     palace = context.writing()
-    group = palace.begin_group(ACTOR, verb)
+    actor = change_actor(context)
+    group = palace.begin_group(actor, verb)
     for start in range(0, len(selection.drawers), AT_ONCE):
-        palace.forget(selection.drawers[start : start + AT_ONCE], reason=reason, group=group)
+        palace.forget(selection.drawers[start : start + AT_ONCE], actor, reason=reason, group=group)
         context.report("forgetting", min(start + AT_ONCE, len(selection.drawers)), len(selection.drawers))
     revoked_ids: list[str] = []
     reinstated_ids: list[str] = []

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from palazzo.archive import acts, archive_reader, identity
 from palazzo.errors import UsageError
 from palazzo.features.search.drawer_rows import beginning
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.features.upkeep.contract import CandidateView, CleanupRequest, CleanupResult
 from palazzo.operations.arguments import check_place
+from palazzo.operations.caller_taint import change_actor
 from palazzo.operations.taint_marks import marks_taint
 from palazzo.store import change_groups, drawer_listing, injection_worth, items, note_labels, place_rows
 
@@ -80,14 +80,18 @@ def _forget(context: Context, ids: Sequence[str]) -> str:
     database = context.writing().database
     change = identity.new_id(context.now)
     with database.transaction() as connection:
-        group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "cleanup", context.now, "")
+        group = change_groups.begin(
+            connection, bytes.fromhex(change), change_actor(context), "cleanup", context.now, ""
+        )
     for start in range(0, len(ids), AT_ONCE):
         if start:
             database.step()
         part = ids[start : start + AT_ONCE]
         with database.transaction() as connection:
             rows = [archive_reader.resolve_drawer(connection, drawer_id) for drawer_id in part]
-            acts.act_on_drawers(connection, "forget", rows, ACTOR, context.now, {"reason": "says little"}, group)
+            acts.act_on_drawers(
+                connection, "forget", rows, change_actor(context), context.now, {"reason": "says little"}, group
+            )
             change_groups.count(connection, group, len(rows))
         context.report("forgetting", start + len(part), len(ids))
     return change

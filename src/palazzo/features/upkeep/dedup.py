@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from palazzo.archive import acts, archive_reader, identity
 from palazzo.features.search.check_duplicate import check_threshold
 from palazzo.features.search.drawer_rows import beginning
-from palazzo.features.tasks.task_changes import ACTOR
 from palazzo.features.upkeep.contract import ClusterView, DedupRequest, DedupResult, OriginView
 from palazzo.index import duplicates, rule_tags
 from palazzo.operations.arguments import check_place
+from palazzo.operations.caller_taint import change_actor
 from palazzo.operations.taint_marks import marks_taint
 from palazzo.store import change_groups, drawer_listing
 from palazzo.store.folded_notes import INTO
@@ -77,7 +77,7 @@ def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
     database = context.writing().database
     change = identity.new_id(context.now)
     with database.transaction() as connection:
-        group = change_groups.begin(connection, bytes.fromhex(change), ACTOR, "dedup", context.now, "")
+        group = change_groups.begin(connection, bytes.fromhex(change), change_actor(context), "dedup", context.now, "")
     for n, cluster in enumerate(cluster_list):
         if n:
             database.step()
@@ -87,10 +87,12 @@ def _fold(context: Context, cluster_list: Sequence[Cluster]) -> str:
         with database.transaction() as connection:
             survivor_rows = [archive_reader.resolve_drawer(connection, drawer.id) for drawer in own]
             for tag in (tag for tag in missing_tags if not rule_tags.by_rule(tag)):
-                acts.act_on_drawers(connection, "tag", survivor_rows, ACTOR, context.now, {"tag": tag}, group)
+                acts.act_on_drawers(
+                    connection, "tag", survivor_rows, change_actor(context), context.now, {"tag": tag}, group
+                )
             rows = [archive_reader.resolve_drawer(connection, drawer.id) for drawer in copies]
             detail = {"reason": f"says the same as {own[0].id}", INTO: str(own[0].spans[0].item)}
-            acts.act_on_drawers(connection, "forget", rows, ACTOR, context.now, detail, group)
+            acts.act_on_drawers(connection, "forget", rows, change_actor(context), context.now, detail, group)
             change_groups.count(connection, group, len(rows))
         context.report("folding", n + 1, len(cluster_list))
     return change

@@ -99,7 +99,11 @@ def _list_contents(result: StatusResult) -> Iterator[str]:
 
 def _format_ingest(result: StatusResult) -> str:
     last_ingest = result.filed
-    return f"{count_noun(last_ingest.items, 'item')} by {to_iso(last_ingest.at)}" if last_ingest else "nothing yet"
+    return (
+        f"{count_noun(last_ingest.items, 'item')}, the last at {to_iso(last_ingest.at)}"
+        if last_ingest
+        else "nothing yet"
+    )
 
 
 def _vectors(result: StatusResult) -> str:
@@ -260,7 +264,7 @@ def resume(screen: Screen, result: ResumeResult) -> None:
     if result.resumption is not None:
         resumption(screen, result.resumption)
         return
-    screen.say("Capture and injection are on again." if result.was_paused else "It was not paused.")
+    screen.say("Capture and injection are on again." if result.was_paused else "Capture and injection were not paused.")
     if result.off:
         screen.say(("PALAZZO_OFF is set here: nothing is captured or injected anyway.", "yellow"))
 

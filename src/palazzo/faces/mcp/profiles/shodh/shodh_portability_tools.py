@@ -48,7 +48,7 @@ def _answer_import(result: ImportResult, call: CallArguments) -> Answer:
     }
     verb = "Would add" if result.dry_run else "Added"
     lines = [f"{verb} {added:,} from {result.path}; {skipped:,} are here already."]
-    lines += [f"no place for {row['count']:,} {row['what']}: {row['reason']}" for row in omissions]
+    lines += [f"left out: {row['count']:,} {row['what']}: {row['reason']}" for row in omissions]
     if result.trust == "external":
         lines.append(
             "It counts as another person's content. A person can change that: palazzo import PATH --trust user"
