@@ -105,3 +105,13 @@ def test_a_session_that_read_untrusted_content_cannot_judge(tmp_path: Path) -> N
             run(world.agent("s-1"), "feedback", note, "misleading", by="ada")
         with pytest.raises(NotFound):
             run(world.context(), "feedback", "ffffffff", "helpful")
+
+
+def test_an_agent_gives_no_verdict_under_the_persons_name(tmp_path: Path) -> None:
+    with contextlib.closing(World(tmp_path)) as world:
+        note = run(world.context(), "remember", OLD).drawers[0]
+        world.session("s-1").asks("Which port?")
+        run(world.agent("s-1"), "feedback", note, "helpful", by="user")
+        with world.context().reading().database.snapshot() as connection:
+            ((actor,),) = connection.execute("SELECT actor FROM act WHERE kind = 'feedback'")
+        assert actor != "user"

@@ -12,7 +12,7 @@ from palazzo.operations.arguments import speaker
 from palazzo.operations.caller_taint import change_actor, unless_tainted
 from palazzo.operations.source_filter import resolve_drawers
 from palazzo.store import change_groups
-from palazzo.store.feedback_rows import Verdict
+from palazzo.store.feedback_rows import PERSON, Verdict
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -24,6 +24,8 @@ def feedback(context: Context, request: FeedbackRequest) -> FeedbackResult:
         raise UsageError(f"'{request.verdict}' is no verdict; give one of {', '.join(get_args(Verdict))}.")
     own_name = change_actor(context)
     actor = speaker(request.by) or own_name
+    if actor == PERSON != own_name:  # a person's verdict counts twice, so no agent gives one under that name
+        actor = own_name
     unless_tainted(context, "judge memories")
     with context.reading().database.snapshot() as connection:
         ids = resolve_drawers(connection, (request.id, *request.also))
