@@ -48,10 +48,9 @@ read later.
 class PullOutcome:
     """What was pulled from a remote: segments, and the result of merging all of them.
 
-    `lag_reasons` says, by device id, why the newest records of a device are not here. `missing` is the number of
-    records that refer to something that no device has sent yet. `erasure_count` is the number of other devices'
-    erasures that were carried out here. `refusals` says why nothing, or not everything, was accepted from a device;
-    these devices are in `lag_reasons`, too.
+    `lag_reasons` says, by device id, why the newest records of a device are not here; those in `refusals` were not
+    accepted. `missing` is the number of records that refer to something that no device has sent yet, `erasure_count`
+    the number of other devices' erasures that were carried out here.
     """
 
     segments: int = 0

@@ -90,7 +90,7 @@ def test_what_could_not_be_pulled_fails_and_stays_in_the_status(palazzo: Command
         assert "failed 20" in status
         assert "is damaged or incomplete" in status
         palazzo("sync", "push", *other)  # what is unread stays unread
-    assert "is damaged or incomplete" in palazzo("doctor", *other).out
+    assert "is damaged or incomplete" in palazzo("doctor", "--json", *other).out
     segment.write_bytes(whole)
     assert palazzo("sync", "now", *other).code == 0
     assert "failed" not in palazzo("sync", "status", *other).out
