@@ -20,9 +20,10 @@ from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.pack_writer import NewPack, Spot
 from palazzo.model import ContentKind, ItemId, ItemKind, Micros, Part, Place, Role, Source, Trust
 from palazzo.store import change_log, foreign_rows, items, place_rows, redaction_state, source_rows, tombstones
-from palazzo.store.database import Connection, well_formed
+from palazzo.store.database import Connection
 from palazzo.store.items import ItemRow, StoredValues
 from palazzo.store.packs import PackReader
+from palazzo.text.surrogates import well_formed
 
 _META_ENCODER = json.JSONEncoder(separators=(",", ":"), default=str)
 

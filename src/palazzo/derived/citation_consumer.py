@@ -25,6 +25,7 @@ from palazzo.store import anchors, digest_rows, items, place_rows, redaction_sta
 from palazzo.store.anchors import DrawerAnchor
 from palazzo.store.change_log import Change, ChangeKind
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 from palazzo.text import cited_lines
 
 MOST = 32
@@ -207,18 +208,19 @@ def _find_drawers_at(spans: dict[int, list[tuple[int, int, int]]], spot: tuple[i
 
 def _directories(connection: Connection, source: int, thread: str) -> dict[int, str]:
     """Return the directory of each message of a thread; a message without one gets that of its neighbours."""
-    rows = list(
-        connection.execute(
-            "SELECT id, coalesce(json_extract(meta, '$.cwd'), '') FROM item WHERE source = ? AND thread = ?"
+    rows = [
+        (int(row), decode_string(cwd))
+        for row, cwd in connection.execute(
+            f"SELECT id, {string_at('meta', '$.cwd')} FROM item WHERE source = ? AND thread = ?"
             " AND kind = 'message' ORDER BY ordinal, id",
             (source, thread),
         )
-    )
-    at = next((str(cwd) for _, cwd in rows if cwd), "")
+    ]
+    at = next((cwd for _, cwd in rows if cwd), "")
     directory_by_row = {}
     for row, cwd in rows:
-        at = str(cwd) or at
-        directory_by_row[int(row)] = at
+        at = cwd or at
+        directory_by_row[row] = at
     return directory_by_row
 
 
@@ -228,11 +230,11 @@ def _directories(connection: Connection, source: int, thread: str) -> dict[int, 
 def _resolver(connection: Connection, source: int) -> partial[str | None]:
     (project,) = next(connection.execute("SELECT project FROM source WHERE id = ?", (source,)))
     began = connection.execute(
-        "SELECT json_extract(meta, '$.cwd') FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
+        f"SELECT {string_at('meta', '$.cwd')} FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
         " ORDER BY thread, ordinal LIMIT 1",
         (source,),
     )
-    home = next((str(cwd) for (cwd,) in began), "")
+    home = next((decode_string(cwd) for (cwd,) in began), "")
     roots = tuple(place_rows.roots_of_project(connection, project)) if project else ()
     return partial(project_path, roots=roots, home=home)
 
@@ -247,7 +249,7 @@ def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> s
     directory in which the session began (`home`) is used, else `cwd`.
     """
     system = ntpath if _OF_WINDOWS.match(cwd) or _OF_WINDOWS.match(name) else posixpath
-    if name.startswith("~") or not anchors.can_be_kept(name) or not anchors.can_be_kept(cwd):
+    if name.startswith("~"):
         return None
     if system is posixpath and "/" not in name:
         name = name.replace("\\", "/")
@@ -260,6 +262,8 @@ def project_path(name: str, cwd: str, roots: Sequence[str], home: str = "") -> s
     path = path.replace(system.sep, "/").lstrip("/")
     parts = path.split("/")
     if parts[0] in ("..", ".", "") or len(path) > _LONGEST_PATH or any(map(refusal_of_directory, parts[:-1])):
+        return None
+    if not anchors.can_be_kept(path):
         return None
     return path
 

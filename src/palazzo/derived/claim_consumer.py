@@ -26,6 +26,7 @@ from palazzo.store.change_log import Change, ChangeKind
 from palazzo.store.claim_rows import ClaimRow, ToRead
 from palazzo.store.database import Connection
 from palazzo.store.fact_rows import Version
+from palazzo.store.json_columns import decode_string, string_at
 
 _LONGEST = 50_000
 """Maximum characters of a message. A longer one is treated as a dump."""
@@ -168,9 +169,9 @@ def _row(drawer: ToRead, stretch: _Stretch, claim: Claim) -> ClaimRow:
 def _read(connection: Connection, rows: Sequence[int], parse: Parse, everything: bool = False) -> Iterator[_Read]:
     drawers = claim_rows.to_read(connection, rows)
     sources = {
-        int(row): (str(uri), str(path))
+        int(row): (str(uri), decode_string(path))
         for row, uri, path in connection.execute(
-            f"SELECT id, uri, json_extract(key, '$[#-1]') FROM source WHERE id IN ({','.join('?' * len(drawers))})",
+            f"SELECT id, uri, {string_at('key', '$[#-1]')} FROM source WHERE id IN ({','.join('?' * len(drawers))})",
             [entry.source for entry in drawers],
         )
     }

@@ -3,7 +3,9 @@
 A git repository is identified by its first commit, which its clones and worktrees share and a repository of the same
 name does not. The commit is the root of the first-parent history of the main line, so that merging another history or
 checking out an orphan branch changes nothing. A shallow clone has no first commit, and is identified by its `origin`. A
-directory without a repository is identified by its name alone. No identity contains a path of this machine.
+directory without a repository is identified by its name alone. No identity contains a path of this machine. Bytes of a
+name that are not UTF-8 stand as U+FFFD in it, as they do in the palace's tables: a project is found again by its
+identity.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from palazzo.git.git_files import (
     read_line,
     repository_of,
 )
+from palazzo.text.surrogates import well_formed
 
 GIT_SECONDS = 2.0
 """Seconds that git may take to find the first commit. It took 0.27 s for 100,000 commits without files."""
@@ -55,7 +58,7 @@ def project_identity(directory: Path, git_seconds: float = GIT_SECONDS) -> Proje
     repository = repository_of(real_path)
     if repository is None:
         root = project_root(real_path)
-        return ProjectIdentity(f"dir:{root.name}", root, root.name)
+        return ProjectIdentity(well_formed(f"dir:{root.name}"), root, root.name)
     branch, commit = head_of(repository)
     if not commit and _has_reftable(repository):
         branch, commit = _head_by_git(repository, git_seconds)
@@ -94,7 +97,7 @@ def _identity(repository: Repository, commit: str, git_seconds: float) -> tuple[
             return f"git:{log_commit}", True
     origin = origin_of(repository)
     is_final = shallow or not tip
-    return (f"remote:{origin}" if origin else f"dir:{repository.name}"), is_final
+    return well_formed(f"remote:{origin}" if origin else f"dir:{repository.name}"), is_final
 
 
 def _main_line(repository: Repository) -> str:

@@ -13,6 +13,7 @@ from palazzo.index.cut_rules import CutItem, ItemContext
 from palazzo.model import ContentKind, Micros, Trust
 from palazzo.store import act_rows, items, taint_rows
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 from palazzo.store.taint_rows import Beginnings, Thread
 
 _EARLIEST_POINT, _NO_END = -(1 << 63), (1 << 63) - 1
@@ -149,11 +150,11 @@ def first_since(connection: Connection, thread: Thread, at: Micros) -> int | Non
 def works_for(connection: Connection, source: int) -> str:
     """Return the session for which a sub-agent's session works, if its host records it; else ''."""
     rows = connection.execute(
-        "SELECT json_extract(meta, '$.works_for') FROM item WHERE source = ? AND kind = 'message'"
+        f"SELECT {string_at('meta', '$.works_for')} FROM item WHERE source = ? AND kind = 'message'"
         " ORDER BY thread, ordinal LIMIT 1",
         (source,),
     )
-    return next((str(session) for (session,) in rows if session), "")
+    return next((decode_string(session) for (session,) in rows if session), "")
 
 
 def begins_at(connection: Connection, thread: Thread) -> Micros:
@@ -213,7 +214,7 @@ def _load_items(connection: Connection, rows: Sequence[int]) -> list[CutItem]:
         records = connection.execute(
             "SELECT id, uid, role, author, text, text_codec, parts, trust, ordinal,"
             " CASE kind WHEN 'note' THEN json_extract(meta, '$.shelf', '$.topic', '$.tainted_by') END,"
-            " json_extract(meta, '$.works_for'), json_extract(meta, '$.cwd'),"
+            f" {string_at('meta', '$.works_for')}, {string_at('meta', '$.cwd')},"
             " thread, created_at, recorded_at, branch, commit_id, room FROM item"
             " WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(rows[start : start + _AT_ONCE]),),
@@ -234,8 +235,8 @@ def _make_item(
     trust: Trust,
     ordinal: int,
     note_fields: str | None,
-    works_for: str | None,
-    directory: str | None,
+    works_for: bytes | None,
+    directory: bytes | None,
     *whence: Any,
 ) -> CutItem:
     shelf, topic, tainted_by = json.loads(note_fields) if note_fields else ("", "", "")
@@ -244,8 +245,8 @@ def _make_item(
         shelf=str(shelf or ""),
         topic=str(topic or ""),
         is_tainted=bool(tainted_by),
-        works_for=str(works_for or ""),
-        directory=str(directory or ""),
+        works_for=decode_string(works_for),
+        directory=decode_string(directory),
     )
     plain_text = items.decode_text(text, codec)
     return CutItem(row, bytes(uid), role, author, plain_text, items.load_parts(parts), trust, ordinal, context=context)

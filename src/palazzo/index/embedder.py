@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from palazzo.text.surrogates import well_formed
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -76,12 +78,3 @@ class TokenEmbedder(Embedder, Protocol):
         Raises EmbedderUnavailable if they cannot be made, although vectors can, and after `close`.
         """
         ...
-
-
-def well_formed(text: str) -> str:
-    """Return `text` as Unicode that can be encoded: surrogate pairs joined, lone surrogates as U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

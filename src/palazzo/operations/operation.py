@@ -39,9 +39,10 @@ class About:
 
     `positional` accepts it by position instead of by name. `option` is its option name, if it differs from the field's
     own (`--tag` for `tags`). `words` joins several words with spaces; `stdin` reads the text from standard input for
-    `-`; `file` reads it from the named file. `hidden` reserves a field for programs. `aliases` are other spellings that
-    a command line accepts and does not show. `negated_help` is the help of `--no-NAME`, for a field that is true by
-    default. `values` are the values to complete, where the type does not list them.
+    `-`; `file` reads it from the named file. If the operation writes, such a text must be valid UTF-8, unless it
+    `may_be_bytes`: invalid bytes are then lone surrogates. `hidden` reserves a field for programs. `aliases` are other
+    spellings that a command line accepts and does not show. `negated_help` is the help of `--no-NAME`, for a field that
+    is true by default. `values` are the values to complete, where the type does not list them.
     """
 
     help: str
@@ -51,6 +52,7 @@ class About:
     words: bool = False
     stdin: bool = False
     file: bool = False
+    may_be_bytes: bool = False
     hidden: bool = False
     aliases: tuple[str, ...] = ()
     negated_help: str = ""

@@ -30,6 +30,7 @@ from palazzo.store.database import Connection, Database
 from palazzo.store.raw_database import refuse_open
 from palazzo.store.source_rows import FileState
 from palazzo.text.document_formats import has_converted_format
+from palazzo.text.surrogates import well_formed
 
 _TRIES = 3
 GROUP_DOCUMENTS, GROUP_BYTES, GROUP_SECONDS = 64, 512 * 1024, 1.0
@@ -94,11 +95,14 @@ def prepare_document(database: Database, path: Path, root: Path, placer: Placer)
     raw, status = _read_settled(path)
     with database.snapshot() as connection:
         state = source_rows.read_file_state(connection, uri)
+        stored_source = source_rows.read_source(connection, state.source) if state and state.source else None
         guard = Guard.at(connection, database.redacts)
     digest = file_changes.content_hash(raw)
     project = placer.project(root)
     feeder = Documents(project.identity, project.root if path.is_relative_to(project.root) else root)
     identity = feeder.identify(path, raw[:HEAD])
+    if stored_source is not None and _is_same_key(stored_source.key, identity.key):
+        identity = replace(identity, key=stored_source.key)
 
     def make_state(source: int | None) -> FileState:
         size, mtime = status.size, status.mtime
@@ -168,6 +172,11 @@ def _tally(document: PreparedDocument, archived: _ArchivedDocument, drawers: int
         drawers=drawers if archived.is_changed else 0,
         wing=document.place.wing,
     )
+
+
+def _is_same_key(stored_key: tuple[str, ...], key: tuple[str, ...]) -> bool:
+    """Return whether two keys are the same but for lone surrogates: earlier versions had these in projects, too."""
+    return tuple(map(well_formed, stored_key)) == tuple(map(well_formed, key))
 
 
 def _failed_before(state: FileState, digest: bytes, version: int) -> bool:

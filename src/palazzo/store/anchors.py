@@ -17,6 +17,7 @@ from typing import NamedTuple
 from palazzo.model import Anchor, Micros
 from palazzo.store import change_log
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 from palazzo.text.cited_lines import DIGEST_BYTES
 
 CONSUMER = "anchor"
@@ -316,12 +317,12 @@ def files_of(connection: Connection, uids: Iterable[str]) -> dict[str, tuple[str
         " named AS (SELECT asked.uid, item.id FROM asked JOIN item ON item.uid = asked.own UNION"
         " SELECT asked.uid, span.item FROM asked JOIN drawer ON drawer.uid = asked.own"
         " JOIN drawer_span span ON span.drawer = drawer.id)"
-        " SELECT named.uid, anchor.value FROM named JOIN item ON item.id = named.id,"
+        " SELECT named.uid, CAST(anchor.value AS BLOB) FROM named JOIN item ON item.id = named.id,"
         " json_each(item.meta, '$.anchors') AS anchor WHERE item.meta LIKE '%\"anchors\"%'"
-        " UNION ALL SELECT named.uid, json_extract(item.meta, '$.file') FROM named JOIN task ON task.item = named.id"
+        f" UNION ALL SELECT named.uid, {string_at('item.meta', '$.file')} FROM named JOIN task ON task.item = named.id"
         " JOIN item ON item.id = named.id WHERE json_extract(item.meta, '$.file') <> ''",
         (json.dumps(sorted(set(uids))),),
     )
     for uid, file in rows:
-        files_by_uid.setdefault(str(uid), {})[str(file)] = None
+        files_by_uid.setdefault(str(uid), {})[decode_string(file)] = None
     return {uid: tuple(files) for uid, files in files_by_uid.items()}

@@ -22,6 +22,7 @@ from palazzo.errors import NotAPalace, PalaceGone, PalaceLocked, PalaceMissing, 
 from palazzo.model import Micros
 from palazzo.store import filesystem, page_checksums, palace_opening
 from palazzo.store.palace_opening import Mode
+from palazzo.text.surrogates import well_formed
 
 Value = str | bytes | int | float | None
 DatabaseError = apsw.Error
@@ -82,15 +83,6 @@ class SqliteConnection:
     def age(self) -> float:
         """Return the seconds since the transaction began."""
         return time.monotonic() - self.began
-
-
-def well_formed(text: str) -> str:
-    """Return `text` in a form that TEXT can hold: surrogate pairs joined, lone surrogates as U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def _storable(values: Sequence[Value]) -> Sequence[Value]:

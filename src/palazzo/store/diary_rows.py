@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from palazzo.model import Micros
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 
 
 class Writer(NamedTuple):
@@ -46,7 +47,8 @@ def entries(
     `since` is inclusive, `until` is exclusive.
     """
     rows = connection.execute(
-        "SELECT DISTINCT s.item, d.created_at, json_extract(item.meta, '$.topic'), json_extract(item.meta, '$.project')"
+        f"SELECT DISTINCT s.item, d.created_at, {string_at('item.meta', '$.topic')},"
+        f" {string_at('item.meta', '$.project')}"
         " FROM drawer d JOIN drawer_span s ON s.drawer = d.id JOIN item ON item.id = s.item"
         " WHERE d.kind = 'diary' AND d.retired_at IS NULL"
         " AND (?1 IS NULL OR d.author IN (SELECT value FROM json_each(?1)))"
@@ -55,4 +57,4 @@ def entries(
         (None if names is None else json.dumps(list(names)), since, until),
     )
     for item, at, topic, project in rows:
-        yield EntryRow(int(item), Micros(at), str(topic or ""), str(project or ""))
+        yield EntryRow(int(item), Micros(at), decode_string(topic), decode_string(project))

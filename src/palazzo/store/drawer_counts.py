@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from palazzo.model import Micros
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 
 DAY = 86_400_000_000
 
@@ -43,7 +44,7 @@ def by_label(connection: Connection, rooms: Sequence[int] | None) -> dict[str, i
     """Return the number of live drawers of notes by the label they were filed as; unlabelled ones are excluded."""
     return _count_by_name(
         connection,
-        "SELECT json_extract(item.meta, '$.label') AS label, count(*) FROM source CROSS JOIN drawer d"
+        f"SELECT {string_at('item.meta', '$.label')} AS label, count(*) FROM source CROSS JOIN drawer d"
         " ON d.source = source.id JOIN drawer_span s ON s.drawer = d.id AND s.n = 0 JOIN item ON item.id = s.item"
         " WHERE source.kind = 'note' AND label IS NOT NULL AND {where} GROUP BY 1",
         rooms,
@@ -89,7 +90,8 @@ _IN_ROOMS = "(?1 IS NULL OR d.room IN (SELECT value FROM json_each(?1)))"
 def _count_by_name(connection: Connection, sql: str, rooms: Sequence[int] | None) -> dict[str, int]:
     """Return names with their counts, most frequent first."""
     rows = connection.execute(sql.format(where=f"{_LIVE} AND {_IN_ROOMS}"), (_encode_rooms(rooms),))
-    return dict(sorted(((str(name), int(count)) for name, count in rows), key=lambda one: (-one[1], one[0])))
+    counts = [(decode_string(name) if isinstance(name, bytes) else str(name), int(count)) for name, count in rows]
+    return dict(sorted(counts, key=lambda one: (-one[1], one[0])))
 
 
 def _encode_rooms(rooms: Sequence[int] | None) -> str | None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from palazzo.model import Micros
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 
 HALLS = {
     "fact": "facts",
@@ -27,14 +28,14 @@ HALLS = {
 def halls(connection: Connection) -> dict[int, dict[str, int]]:
     """Return, by room, the number of live drawers in each of its halls; rooms without any are absent."""
     rows = connection.execute(
-        "SELECT coalesce(room.merged_into, room.id), json_extract(item.meta, '$.label') AS label, count(*)"
+        f"SELECT coalesce(room.merged_into, room.id), {string_at('item.meta', '$.label')} AS label, count(*)"
         " FROM source CROSS JOIN drawer ON drawer.source = source.id AND drawer.retired_at IS NULL"
         " JOIN drawer_span s ON s.drawer = drawer.id AND s.n = 0 JOIN item ON item.id = s.item"
         " JOIN room ON room.id = drawer.room WHERE source.kind = 'note' AND label IS NOT NULL GROUP BY 1, 2"
     )
     counts_by_room: dict[int, dict[str, int]] = {}
     for room, label, count in rows:
-        hall = HALLS.get(str(label))
+        hall = HALLS.get(decode_string(label))
         if hall is not None:
             own = counts_by_room.setdefault(int(room), {})
             own[hall] = own.get(hall, 0) + int(count)

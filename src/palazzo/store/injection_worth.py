@@ -9,6 +9,7 @@ from typing import NamedTuple
 from palazzo.model import Micros, Trust
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
+from palazzo.store.json_columns import decode_string, string_at
 
 
 class Worth(NamedTuple):
@@ -33,12 +34,12 @@ class NoteSummary(NamedTuple):
 def read_notes(connection: Connection, items: Iterable[int]) -> dict[int, NoteSummary]:
     """Return the notes with these row ids."""
     rows = connection.execute(
-        "SELECT id, uid, author, created_at, json_extract(meta, '$.label'), text, text_codec FROM item"
+        f"SELECT id, uid, author, created_at, {string_at('meta', '$.label')}, text, text_codec FROM item"
         " WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(items)),),
     )
     return {
-        int(row): NoteSummary(bytes(uid).hex(), author, Micros(at), str(label or ""), decode_text(text, codec))
+        int(row): NoteSummary(bytes(uid).hex(), author, Micros(at), decode_string(label), decode_text(text, codec))
         for row, uid, author, at, label, text, codec in rows
     }
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from palazzo.model import Item, ItemId, Micros, Part, Place
 from palazzo.store import source_rows
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 from palazzo.store.packs import PackReader
 
 PLAIN, DEFLATE = 0, 1
@@ -198,12 +199,12 @@ def message_times(connection: Connection, rows: Sequence[int]) -> tuple[Micros, 
 def directory_of_source(connection: Connection, source: int) -> str:
     """Return the directory in the first row of a source that names one, '' if none does."""
     rows = connection.execute(
-        "SELECT json_extract(meta, '$.cwd') FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
+        f"SELECT {string_at('meta', '$.cwd')} FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
         " ORDER BY ordinal LIMIT 1",
         (source,),
     )
     for (directory,) in rows:
-        return str(directory)
+        return decode_string(directory)
     return ""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 
 DEFAULT_IMPORTANCE = 0.5
 """The default importance: the middle of the scale."""
@@ -28,21 +29,21 @@ NO_LABEL = Label("", None)
 def labels_of(connection: Connection, drawers: Iterable[int]) -> dict[int, Label]:
     """Return the labels of the drawers that belong to notes, by row id."""
     rows = connection.execute(
-        "SELECT s.drawer, json_extract(item.meta, '$.label'), json_extract(item.meta, '$.importance')"
+        f"SELECT s.drawer, {string_at('item.meta', '$.label')}, json_extract(item.meta, '$.importance')"
         " FROM drawer_span s JOIN item ON item.id = s.item"
         " WHERE s.drawer IN (SELECT value FROM json_each(?)) AND s.n = 0 AND item.kind = 'note'",
         (json.dumps([*drawers]),),
     )
-    return {int(row): Label(str(label or ""), _number(importance)) for row, label, importance in rows}
+    return {int(row): Label(decode_string(label), _number(importance)) for row, label, importance in rows}
 
 
 def label_of(connection: Connection, item: int) -> Label:
     """Return the label of one note."""
     rows = connection.execute(
-        "SELECT json_extract(meta, '$.label'), json_extract(meta, '$.importance') FROM item WHERE id = ?", (item,)
+        f"SELECT {string_at('meta', '$.label')}, json_extract(meta, '$.importance') FROM item WHERE id = ?", (item,)
     )
     label, importance = next(rows)
-    return Label(str(label or ""), _number(importance))
+    return Label(decode_string(label), _number(importance))
 
 
 def drawers_labelled(connection: Connection, filed_as: Iterable[str], least: float | None = None) -> frozenset[int]:

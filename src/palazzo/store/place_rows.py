@@ -19,6 +19,7 @@ from palazzo.model import Micros, Place
 from palazzo.store import tombstones, uids
 from palazzo.store.change_groups import IMPORT_OF_EXPORT
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string
 
 # --- filing ------------------------------------------------------------------------------------------------
 
@@ -344,7 +345,9 @@ def project_at(connection: Connection, root: str) -> str | None:
     """Return the identity of the project last seen at the directory `root`."""
     root = tombstones.name(connection, root)
     rows = connection.execute(
-        "SELECT identity FROM project, json_each(project.roots) WHERE json_each.value = ? ORDER BY project.id", (root,)
+        "SELECT identity FROM project, json_each(project.roots) WHERE CAST(json_each.value AS BLOB) = ?"
+        " ORDER BY project.id",
+        (root.encode("utf-8", "surrogatepass"),),
     )
     for (identity,) in rows:
         return str(identity)
@@ -362,17 +365,17 @@ def roots_of_project(connection: Connection, identity: str) -> list[str]:
 def roots_of_wing(connection: Connection, wing: str) -> list[str]:
     """Return the local directories in which a wing's projects were seen."""
     rows = connection.execute(
-        "SELECT DISTINCT json_each.value FROM project JOIN wing ON wing.id = project.wing, json_each(project.roots)"
-        " WHERE wing.name = ? ORDER BY project.id, json_each.key",
+        "SELECT DISTINCT CAST(json_each.value AS BLOB) FROM project JOIN wing ON wing.id = project.wing,"
+        " json_each(project.roots) WHERE wing.name = ? ORDER BY project.id, json_each.key",
         (wing,),
     )
-    return [str(root) for (root,) in rows]
+    return [decode_string(root) for (root,) in rows]
 
 
 def all_roots(connection: Connection) -> list[str]:
     """Return every local directory in which a project was seen."""
-    rows = connection.execute("SELECT DISTINCT json_each.value FROM project, json_each(project.roots)")
-    return [str(root) for (root,) in rows]
+    rows = connection.execute("SELECT DISTINCT CAST(json_each.value AS BLOB) FROM project, json_each(project.roots)")
+    return [decode_string(root) for (root,) in rows]
 
 
 def file_project(connection: Connection, identity: str, wing: str, root: str, at: Micros = Micros(0)) -> None:

@@ -49,7 +49,8 @@ class RemoteRow:
     """A remote as this palace knows it. `wings` are those that are pushed there, all if empty.
 
     `secret` encrypts and decrypts its content, if it is encrypted; it is never shown. `erasure` is the last erasure
-    (row id) applied to the content there. `failure` is why the last attempt failed, '' if it did not.
+    (row id) applied to the content there. `failure` is why the last attempt failed, or why the last pull was
+    incomplete; '' if neither.
     """
 
     row: int
@@ -159,13 +160,20 @@ def drop_remote(connection: Connection, row: int) -> None:
 
 
 def note_pushed(connection: Connection, row: int, at: Micros) -> None:
-    """Record that everything intended for the remote was pushed."""
-    connection.execute("UPDATE sync_remote SET pushed_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
+    """Record that everything intended for the remote was pushed. What the last pull could not read is still unread."""
+    connection.execute(
+        "UPDATE sync_remote SET pushed_at = ?1, failure = iif(failed_at = pulled_at, failure, ''),"
+        " failed_at = iif(failed_at = pulled_at, failed_at, NULL) WHERE id = ?2",
+        (at, row),
+    )
 
 
-def note_pulled(connection: Connection, row: int, at: Micros) -> None:
-    """Record that everything on the remote was read."""
-    connection.execute("UPDATE sync_remote SET pulled_at = ?, failure = '', failed_at = NULL WHERE id = ?", (at, row))
+def note_pulled(connection: Connection, row: int, at: Micros, shortfall: str = "") -> None:
+    """Record that the remote was read, and the reason if some of it could not be."""
+    connection.execute(
+        "UPDATE sync_remote SET pulled_at = ?1, failure = ?2, failed_at = iif(?2 = '', NULL, ?1) WHERE id = ?3",
+        (at, shortfall, row),
+    )
 
 
 def note_failure(connection: Connection, row: int, why: str, at: Micros) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 
 TABLES = (
     "CREATE TABLE source_heading(source INTEGER PRIMARY KEY, drawer INTEGER NOT NULL)",
@@ -168,16 +169,16 @@ def source_words(connection: Connection, source: int, drawer: int) -> str:
 
 
 _HEADINGS = (
-    "SELECT drawer.kind, source.key, source.title, (SELECT json_extract(item.meta, '$.cwd') FROM drawer_span"
+    f"SELECT drawer.kind, source.key, source.title, (SELECT {string_at('item.meta', '$.cwd')} FROM drawer_span"
     " JOIN item ON item.id = drawer_span.item WHERE drawer_span.drawer = drawer.id ORDER BY drawer_span.n LIMIT 1)"
 )
 
 
-def _join_words(kind: str, key: str, title: str, directory: str | None) -> str:
+def _join_words(kind: str, key: str, title: str, directory: bytes | None) -> str:
     if kind == "section":
         path = PurePosixPath(str(json.loads(key)[-1]).replace("\\", "/"))
         return " ".join((title, *path.with_suffix("").parts[-_PATH_PARTS:]))
-    return " ".join((title, *_last_parts(directory or "")))
+    return " ".join((title, *_last_parts(decode_string(directory))))
 
 
 def _last_parts(directory: str) -> Iterable[str]:

@@ -103,7 +103,7 @@ def _decode_base64(value: dict[str, object]) -> bytes:
 
 
 def _name(value: object) -> str:
-    """Return a text that a table can hold; half of a surrogate pair is not valid."""
+    """Return a text that a table's TEXT column can hold; half of a surrogate pair is not valid."""
     text = _text(value)
     if not text.isascii():
         try:
@@ -291,6 +291,7 @@ DETAIL = Form("detail", _detail, {"type": "object"})
 # --- as fields are annotated -------------------------------------------------------------------------------
 
 Text = Annotated[str, TEXT]
+"""Any text, also with lone surrogates: in the name of a file they stand for bytes that are not UTF-8 (PEP 383)."""
 Name = Annotated[str, NAME]
 Long = Annotated[str, LONG]
 Id = Annotated[str, ID]

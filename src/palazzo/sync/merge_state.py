@@ -17,8 +17,9 @@ from palazzo.archive.ingest_guard import Guard
 from palazzo.model import Micros
 from palazzo.store import change_groups, tombstones
 from palazzo.store.change_groups import MemberKind
-from palazzo.store.database import Connection, Value, well_formed
+from palazzo.store.database import Connection, Value
 from palazzo.store.packs import PackReader
+from palazzo.text.surrogates import well_formed
 
 Outcome = Literal["added", "changed", "same"]
 

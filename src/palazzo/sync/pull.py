@@ -48,10 +48,9 @@ read later.
 class PullOutcome:
     """What was pulled from a remote: segments, and the result of merging all of them.
 
-    `behind` says, by device id, why the newest records of a device are not here. `missing` is the number of records
-    that refer to something that no device has sent yet. `erased` is the number of other devices' erasures that were
-    carried out here. `refused` says why nothing, or not everything, was accepted from a device; these devices are in
-    `behind`, too.
+    `lag_reasons` says, by device id, why the newest records of a device are not here; those in `refusals` were not
+    accepted. `missing` is the number of records that refer to something that no device has sent yet, `erasure_count`
+    the number of other devices' erasures that were carried out here.
     """
 
     segments: int = 0
@@ -67,6 +66,11 @@ class PullOutcome:
     lag_reasons: dict[str, str] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
     skews: dict[str, Skew] = field(default_factory=dict)
+
+    @property
+    def unreadable(self) -> dict[str, str]:
+        """Return why the newest records of devices could not be read, by device id; a refusal is a decision."""
+        return {uid: why for uid, why in sorted(self.lag_reasons.items()) if uid not in self.refusals}
 
     def take(self, report: Report) -> None:
         """Add the result of one merge."""
@@ -150,7 +154,7 @@ def pull(
         _note_withheld(connection, remote, remote_state, register, outcome)
         refusals = {bytes.fromhex(uid): reason for uid, reason in [*outcome.refusals.items()][:_MOST_REFUSALS]}
         device_rows.keep_refusals(connection, remote.row, refusals, clock())
-        remote_rows.note_pulled(connection, remote.row, clock())
+        remote_rows.note_pulled(connection, remote.row, clock(), " ".join(outcome.unreadable.values()))
     return outcome
 
 

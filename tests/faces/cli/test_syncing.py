@@ -66,3 +66,32 @@ def test_a_status_counts_what_a_push_would_bring(palazzo: Command, tmp_path: Pat
     assert "  0 items to push" in palazzo("sync", "status").out
     palazzo("kg", "add", "shop", "sells", "books")
     assert "other records to push" in palazzo("sync", "status").out
+
+
+def test_what_could_not_be_pulled_fails_and_stays_in_the_status(palazzo: Command, tmp_path: Path) -> None:
+    remote = tmp_path / "there"
+    remote.mkdir()
+    palazzo("remember", "The vault opens at seven.", "--wing", "shop")
+    palazzo("sync", "init", str(remote), "--save-key", "key")
+    palazzo("sync", "now")
+    (segment,) = remote.rglob("*.seg")
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[: len(whole) // 2])
+    other = ("--palace", "other.db")
+    palazzo("sync", "init", str(remote), "--key", "key", *other)
+    palazzo("remember", "The walrus sleeps.", *other)
+    for command in (("sync", "pull"), ("sync", "now")):
+        pulled = palazzo(*command, *other)
+        assert (pulled.code, "1 device could not be read" in pulled.out) == (1, True)
+        assert "nothing new\n" not in pulled.out.partition("\n")[0]
+        assert "is damaged or incomplete" in pulled.out
+    for _ in range(2):
+        status = palazzo("sync", "status", *other).out
+        assert "failed 20" in status
+        assert "is damaged or incomplete" in status
+        palazzo("sync", "push", *other)  # what is unread stays unread
+    assert "is damaged or incomplete" in palazzo("doctor", "--json", *other).out
+    segment.write_bytes(whole)
+    assert palazzo("sync", "now", *other).code == 0
+    assert "failed" not in palazzo("sync", "status", *other).out
+    assert "The vault opens" in palazzo("search", "vault", *other).out

@@ -79,8 +79,17 @@ class CommandLine:
                 from palazzo.faces.cli.confirmation import text_of_file
 
                 value = text_of_file(value)
+            if isinstance(value, str) and self._stores_text(entry):
+                from palazzo.faces.cli.confirmation import require_utf8
+
+                require_utf8(entry.name, value)
             if value is not None:
                 yield entry.name, value
+
+    def _stores_text(self, entry: FieldDescription) -> bool:
+        """Return whether the field is a text that the command stores as text."""
+        is_text = (entry.about.stdin or entry.about.file) and not entry.about.may_be_bytes
+        return is_text and isinstance(self.command, Operation) and self.command.writes
 
 
 def parse(arguments: Sequence[str]) -> CommandLine:

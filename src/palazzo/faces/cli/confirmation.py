@@ -41,6 +41,20 @@ def text_of_file(file_name: str) -> str:
         raise NotFound(f"The file {file_name} cannot be read ({error.strerror}).") from None
 
 
+def require_utf8(name: str, text: str) -> None:
+    """Raise UsageError for a text with bytes that are not UTF-8: one could only store something else."""
+    if text.isascii():
+        return
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        offset = len(text[: error.start].encode("utf-8")) + 1
+        raise UsageError(
+            f"The {name} is not valid UTF-8 from byte {offset:,} on: convert it first, for example with "
+            "'iconv -f WINDOWS-1252 -t UTF-8'."
+        ) from None
+
+
 def text_or_stdin(name: str, text: str | None) -> str:
     """Return the given text; standard input to its end for `-`, or if no text was given and input is piped."""
     if text is not None and text != "-":

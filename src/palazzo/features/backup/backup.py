@@ -53,6 +53,8 @@ def _target(context: Context, request: BackupRequest, device: str, at: Micros) -
     """Return the directory, if one was named, and the file to write."""
     palace = context.palace_path
     destination = None if request.target is None else context.led_to(request.target)
+    if destination is not None and not str(destination).isprintable():  # as the path of a palace, which it would be
+        raise UsageError(f"The path {str(destination)!a} contains unprintable characters. Name another file.")
     try:
         if destination is None or destination.is_dir() or request.keep is not None:
             directory = destination or backup_files.default_directory(palace)

@@ -35,6 +35,7 @@ from palazzo.store import anchors, commit_rows, digest_rows, file_touches, sourc
 from palazzo.store.injection_worth import read_notes, worth_of
 from palazzo.store.write_contexts import CommitPlace
 from palazzo.text.count_phrases import count_noun
+from palazzo.text.surrogates import well_formed
 
 if TYPE_CHECKING:
     from palazzo.features.branches.branch_labels import BranchStatus
@@ -122,9 +123,10 @@ def _find_place(context: Context, connection: Connection, typed_path: str, scope
     if place is not None and exists(context, typed_path):  # a file whose name ends so
         place = None
     path, line = (place["path"], int(place["line"])) if place else (typed_path, None)
-    if not path.strip() or not anchors.can_be_kept(path):
-        raise UsageError("The path is empty or is not valid UTF-8: name a file, such as src/cart.py.")
-    names = tuple(dict.fromkeys(name for name, _ in file_names(context, path)))
+    if not path.strip() or "\0" in path:
+        raise UsageError("The path is empty or contains a NUL: name a file, such as src/cart.py.")
+    own_names = [name for name, _ in file_names(context, path)]
+    names = tuple(dict.fromkeys([*own_names, *map(well_formed, own_names)]))  # hosts record a bad byte as U+FFFD
     ending = path.replace("\\", "/").removeprefix("./").rstrip("/")
     is_here = scope.wing in (None, context.home) and exists(context, path)
     if is_here or file_touches.are_cited(connection, names, scope.wings):

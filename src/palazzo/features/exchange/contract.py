@@ -247,7 +247,9 @@ EVENT_TASK = Operation(
 class EventPatchRequest:
     """Hand over a patch: store it as an artifact, and append the patch.ready event that names it."""
 
-    content: Annotated[str, About("The patch; - reads it from standard input.", positional=True, stdin=True)]
+    content: Annotated[
+        str, About("The patch; - reads it from standard input.", positional=True, stdin=True, may_be_bytes=True)
+    ]
     stream: Annotated[str | None, _STREAM] = None
     room: Annotated[str, _ROOM] = "patches"
     topic: Annotated[str | None, _TOPIC] = None
@@ -326,7 +328,9 @@ class ArtifactPutRequest:
     """Store a text that another agent must get exactly: a patch, a file, a log."""
 
     kind: Annotated[ArtifactKind, About("What it is.", positional=True)]
-    content: Annotated[str, About("The content; - reads it from standard input.", positional=True, stdin=True)]
+    content: Annotated[
+        str, About("The content; - reads it from standard input.", positional=True, stdin=True, may_be_bytes=True)
+    ]
     by: Annotated[str, _BY] = ""
     metadata: Annotated[str | None, _METADATA] = None
 

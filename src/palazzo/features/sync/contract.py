@@ -48,6 +48,7 @@ class SyncInitRequest:
             option="--passphrase-file",
             metavar="FILE",
             file=True,
+            may_be_bytes=True,
         ),
     ] = None
     key: Annotated[Path | None, About("The key file that the first device saved.", metavar="FILE")] = None
@@ -185,6 +186,8 @@ class PulledView:
     notes: tuple[str, ...]
     variants: tuple[str, ...] = ()
     """Ids of items whose text differs between here and there: the text here was kept."""
+    unreadable: tuple[str, ...] = ()
+    """Ids of devices whose newest records could not be read; `notes` say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +207,7 @@ SYNC_NOW = Operation(
     scope="admin",
     writes=True,
     steps=True,
+    failed=lambda result: any(view.unreadable for view in result.pulled),
     examples=("palazzo sync now",),
 )
 
@@ -227,6 +231,7 @@ SYNC_PULL = Operation(
     scope="admin",
     writes=True,
     steps=True,
+    failed=lambda result: any(view.unreadable for view in result.remotes),
     examples=("palazzo sync pull",),
 )
 
@@ -283,7 +288,7 @@ class RemoteStatus:
 
     If there is too much to examine quickly, `waiting` includes items that will be kept back, and `other_news` is null.
     `to_pull` counts the segments that are not here (with --look). `failure` is the reason why the service's last
-    attempt failed; null if it did not.
+    attempt failed, or why the last pull was incomplete; null if neither.
     """
 
     name: str

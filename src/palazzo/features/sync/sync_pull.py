@@ -69,6 +69,7 @@ def pull_from(context: Context, remote: RemoteRow, dry_run: bool = False) -> Pul
         pull_result.missing,
         (*skews, *forks, *(pull_result.lag_reasons[entry] for entry in sorted(pull_result.lag_reasons))),
         tuple(sorted(pull_result.variants)),
+        tuple(pull_result.unreadable),
     )
 
 

@@ -97,7 +97,9 @@ def _files(screen: Screen, removed: Sequence[str], mend: Sequence[str]) -> None:
 
 def _show_pull(screen: Screen, pull: PulledView, dry_run: bool) -> None:
     if not pull.segments:
-        screen.say((pull.remote, "bold"), ": nothing new")
+        unreadable_devices = count_noun(len(pull.unreadable), "device")
+        finding = f"{unreadable_devices} could not be read" if pull.unreadable else "nothing new"
+        screen.say((pull.remote, "bold"), f": {finding}")
     else:
         would = "would take in" if dry_run else "took in"
         devices = count_noun(len(pull.devices), "device")

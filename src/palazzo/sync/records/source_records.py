@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from palazzo.model import Source as Filed
 from palazzo.store import change_log, items, tombstones
 from palazzo.store.database import Connection
-from palazzo.sync.field_codecs import Id, Name, Time, Whole, require
+from palazzo.sync.field_codecs import Id, Name, Text, Time, Whole, require
 from palazzo.sync.merge_state import Outcome, Work
 from palazzo.sync.records.foreign_checks import has_row, is_foreign, is_foreign_source
 from palazzo.sync.records.palace_snapshot import PalaceSnapshot, Selection, hex_id, query_reader
@@ -21,11 +21,15 @@ _OWN = "palazzo:"
 
 @dataclass(frozen=True, slots=True)
 class Source(Record):
-    """The origin of items. `uri` is where it was seen; it differs between devices."""
+    """The origin of items. `uri` is where it was seen; it differs between devices.
+
+    `key` may contain lone surrogates, as `os.fsdecode` makes them of a file's name that is not UTF-8: they distinguish
+    files, and the id is a hash of them.
+    """
 
     id: Id
     type: Name
-    key: tuple[Name, ...]
+    key: tuple[Text, ...]
     uri: Name = ""
     session: Name = ""
     title: Name = ""
@@ -121,7 +125,7 @@ def _redact(work: Work, record: Source) -> Filed:
     came = work.guard.source(Filed(record.key, record.type, record.uri, record.session, record.title, record.project))
     tombstone_finder = work.guard.tombstone_finder
     return Filed(
-        tuple(map(work.name, came.key)),
+        tuple(tombstones.mask_text(tombstone_finder, part) for part in came.key),
         work.name(came.kind),
         tombstones.marked_address(tombstone_finder, came.uri),
         work.name(came.session_id),
