@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import sys
 
+from palazzo import paths
 from palazzo.client import rpc
-from palazzo.errors import ServiceUnavailable
+from palazzo.errors import ServiceUnavailable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def run(arguments: list[str], variables: Mapping[str, str]) -> int | None:
     if palace == "" or not rpc.is_wanted(variables):
         return None
     try:
-        cwd = os.getcwd()
+        cwd = paths.working_directory()
         path = rpc.chosen_palace(palace, variables, cwd)
         if not os.path.exists(path):
             return None
@@ -49,7 +50,7 @@ def run(arguments: list[str], variables: Mapping[str, str]) -> int | None:
     except KeyboardInterrupt:
         os.write(2, b"\npalazzo: Stopped.\n")
         return INTERRUPT
-    except (OSError, ValueError, ServiceUnavailable):
+    except (OSError, ValueError, ServiceUnavailable, UsageError):
         return None
 
 
