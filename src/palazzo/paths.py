@@ -37,6 +37,17 @@ def working_directory() -> str:
         return DELETED_DIRECTORY
 
 
+def can_be_entered(directory: str | Path) -> bool:
+    """Return whether the system lets this user look into a directory; there is no obstacle if it does not exist."""
+    try:
+        os.stat(os.path.join(directory, os.curdir))
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def home_place(environment: Mapping[str, str]) -> str:
     """Return the user's home directory."""
     return environment.get("HOME") or os.path.expanduser("~")

@@ -26,8 +26,8 @@ def run(arguments: list[str]) -> int:
         code = runner.close_output()
     except UnreadableLine as error:
         code = error_messages.wrong_usage(str(error), f"See '{' '.join([PROGRAM, 'help', *error.words])}'.", as_json)
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
-        code = error_messages.bug(error, arguments, "--debug" in arguments, as_json)
+    except Exception as error:  # noqa: BLE001 - a refusal of the system, or a bug, which is reported as one
+        code = error_messages.unforeseen(error, arguments, "--debug" in arguments, as_json)
     return flush_output(code if isinstance(code, int) else 0 if code is None else 1)
 
 

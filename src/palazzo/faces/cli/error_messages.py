@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo import __version__
-from palazzo.errors import PalazzoError, UsageError
+from palazzo.errors import PalazzoError, PathRefused, UsageError
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Progress
@@ -50,6 +50,12 @@ def report_interrupt(last: Progress | None, writes: bool = True, as_json: bool =
         print(file=sys.stderr)
     _say("interrupted", f"Stopped{far}.", note, as_json)
     return INTERRUPT
+
+
+def unforeseen(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bool = False) -> int:
+    """Say what the system refused; anything else is a bug."""
+    refusal = PathRefused.from_system(error)
+    return bug(error, arguments, debug, as_json) if refusal is None else expected(refusal, debug, as_json)
 
 
 def bug(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bool = False) -> int:

@@ -78,11 +78,11 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
     except PalazzoError as error:
         bar.close()
         return error_messages.expected(error, common.debug, common.as_json)
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
+    except Exception as error:  # noqa: BLE001 - damage, a refusal of the system, or a bug, which is reported as one
         bar.close()
         if damage_error := _explain_damage(common, error):
             return error_messages.expected(damage_error, common.debug, common.as_json)
-        return error_messages.bug(error, sys.argv[1:], common.debug, common.as_json)
+        return error_messages.unforeseen(error, sys.argv[1:], common.debug, common.as_json)
     return error_messages.FAILED if operation.failed is not None and operation.failed(result) else 0
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from palazzo import paths
 from palazzo.client import rpc
 from palazzo.client.hook_client import PLAIN_TEXT
 from palazzo.features.hosts import host_programs
@@ -139,9 +140,15 @@ def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, .
             own = installer.files_of(context.variables, None)
             path = shutil.which(host.program, path=context.variables.get("PATH", ""))
             if own.directory.is_dir() or path is not None:
-                project = installer.files_of(context.variables, context.project_root)
+                project = installer.files_of(context.variables, project_to_inspect(context))
                 futures.append(pool.submit(_of_host, context, installer, own, project, path, trials))
     return tuple(future.result() for future in futures)
+
+
+def project_to_inspect(context: Context) -> Path | None:
+    """Return the root of the current project; None if it cannot be entered, so that its files are unknown."""
+    root = context.project_root
+    return root if paths.can_be_entered(root) else None
 
 
 def _of_host(
