@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 from palazzo import __version__
 from palazzo.errors import PalazzoError, PathRefused, UsageError
+from palazzo.faces.cli import standard_output
+from palazzo.faces.cli.standard_output import OutputUnwritable
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Progress
@@ -52,6 +54,13 @@ def report_interrupt(last: Progress | None, writes: bool = True, as_json: bool =
     return INTERRUPT
 
 
+def unwritable_output(error: OutputUnwritable, is_work_done: bool, as_json: bool = False) -> int:
+    """Say that the output is missing, and whether the command did its work nevertheless."""
+    standard_output.discard(FAILED)
+    _say("output_unwritable", error.sentence, "The command itself is done." if is_work_done else "", as_json)
+    return FAILED
+
+
 def unforeseen(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bool = False) -> int:
     """Say what the system refused; anything else is a bug."""
     refusal = PathRefused.from_system(error)
@@ -76,15 +85,23 @@ def warn(sentence: str, as_json: bool) -> None:
     """Say something that stops nothing: a line of text, or of JSON."""
     text = one_line(sentence)
     line = json.dumps({"warning": {"message": text}}, ensure_ascii=True) if as_json else f"palazzo: {text}"
-    print(line, file=sys.stderr, flush=True)
+    _write_line(line)
 
 
 def _say(kind: str, message: str, hint: str, as_json: bool) -> None:
     if as_json:
         error = {"kind": kind, "message": message, "hint": hint or None}
-        print(json.dumps({"error": error}, ensure_ascii=True), file=sys.stderr)
+        _write_line(json.dumps({"error": error}, ensure_ascii=True))
     else:
-        print(f"palazzo: {message} {hint}".rstrip(), file=sys.stderr)
+        _write_line(f"palazzo: {message} {hint}".rstrip())
+
+
+def _write_line(line: str) -> None:
+    """Write a line to standard error; if that is impossible, the exit code has to say it."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        standard_output.discard(FAILED, sys.stderr)
 
 
 def _split_hint(text: str) -> tuple[str, str]:

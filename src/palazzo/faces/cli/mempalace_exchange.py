@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.faces.cli import error_messages, runner
+from palazzo.faces.cli import error_messages, standard_output
 from palazzo.faces.cli.service_client import carried_out
 from palazzo.faces.mcp.profiles.mempalace.mempalace_exchange_tools import artifact_fields, event_fields
 from palazzo.features.exchange.contract import (
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
         return error_messages.report_interrupt(None, writes=False)
     except (PalazzoError, OSError) as error:
         return _fail(str(error), options.json)
-    return runner.flush_output(code)
+    return standard_output.flush(code)
 
 
 def _parser() -> argparse.ArgumentParser:

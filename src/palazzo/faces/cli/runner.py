@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from palazzo.errors import PalaceGone, PalazzoError, UsageError
 from palazzo.faces.cli import error_messages
 from palazzo.faces.cli.json_output import write_json
+from palazzo.faces.cli.standard_output import OutputUnwritable
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
@@ -38,7 +39,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
     """Run `operation` and write its result; return the exit code."""
     from palazzo.faces.cli.progress_bar import ProgressBar
 
-    bar, began = ProgressBar(), time.time()
+    bar, began, is_done = ProgressBar(), time.time(), False
 
     def show_event(event: object) -> None:
         bar.close()
@@ -61,6 +62,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
                 _ask_for_new_palace(error, context)
                 result = _result(operation, values, context, common, bar)
             bar.close()
+            is_done = True
             _write(operation, result, common)
             is_quiet = operation.name == "mine" and result.directories and not context.settings.problems_by_file
         sys.stdout.flush()
@@ -72,6 +74,9 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
             return start_host(result, common)
     except BrokenPipeError:
         raise
+    except OutputUnwritable as error:
+        bar.close()
+        return error_messages.unwritable_output(error, is_done and operation.writes, common.as_json)
     except KeyboardInterrupt:
         bar.close()
         return error_messages.report_interrupt(bar.last, operation.writes, common.as_json)
@@ -123,21 +128,6 @@ def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
 
     with Context(palace=common.palace) as context:
         return damage.explain(context, error)
-
-
-def flush_output(code: int) -> int:
-    """Write out buffered output; a closed reader is not an error."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return close_output()
-    return code
-
-
-def close_output() -> int:
-    """Discard what is still to be written, since its reader has gone; return 0: that is no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 def _notice(common: Common) -> Callable[[str], None] | None:
