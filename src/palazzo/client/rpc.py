@@ -285,7 +285,11 @@ def is_starting(endpoint: Address) -> bool:
 
 
 def start(endpoint: Address, variables: Mapping[str, str]) -> None:
-    """Start a detached service without waiting for it. If several start at once, all but one exit immediately."""
+    """Start a detached service without waiting for it. If several start at once, all but one exit immediately.
+
+    Raises ServiceUnavailable if none can be started, or if the file there is no palace.
+    """
+    refuse_other_file(endpoint)
     make_directory(endpoint)
     command = [sys.executable, "-P", "-m", "palazzo.daemon.service", endpoint.palace]
     environment = _environment(variables)
@@ -299,6 +303,14 @@ def start(endpoint: Address, variables: Mapping[str, str]) -> None:
     subprocess.Popen(  # noqa: S603 - this Python, and this package
         command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=flags, close_fds=True
     )
+
+
+def refuse_other_file(endpoint: Address) -> None:
+    """Raise ServiceUnavailable if the file to serve is no palace."""
+    from palazzo.client import palace_file
+
+    if not palace_file.can_be_palace(endpoint.palace):
+        raise ServiceUnavailable(f"The file {endpoint.palace} is not a palace, so no service is started for it.")
 
 
 def _spawn(command: list[str], environment: dict[str, str]) -> None:
