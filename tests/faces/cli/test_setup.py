@@ -182,6 +182,9 @@ def test_interrupting_the_question_changes_nothing(machine: Path) -> None:
             shown += os.read(ours, 65_536)
         interrupt_until_ended(process)
         assert process.returncode == 130
+        told = os.read(ours, 65_536)
+        assert b"Nothing was done." in told
+        assert b"Completed work" not in told
     os.close(ours)
     assert contents(machine) == before
 

@@ -44,10 +44,9 @@ def wrong_usage(message: str, hint: str, as_json: bool) -> int:
     return USAGE
 
 
-def report_interrupt(last: Progress | None, writes: bool = True, as_json: bool = False) -> int:
-    """Say that ^C was received, and that results of a command that `writes` are kept."""
+def report_interrupt(last: Progress | None, note: str = "", as_json: bool = False) -> int:
+    """Say that ^C was received, and what `note` says about the work."""
     far = f" at {last.done:,} of {last.total:,} ({last.what})" if last else ""
-    note = "Completed work is kept; run the same command again to continue." if writes else ""
     if not as_json:
         print(file=sys.stderr)
     _say("interrupted", f"Stopped{far}.", note, as_json)

@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
         with Context(palace=options.palace, on_notice=_notice) as context:
             code = _ACTIONS[options.verb, options.action](options, context)
     except KeyboardInterrupt:
-        return error_messages.report_interrupt(None, writes=False)
+        return error_messages.report_interrupt(None)
     except (PalazzoError, OSError) as error:
         return _fail(str(error), options.json)
     return standard_output.flush(code)

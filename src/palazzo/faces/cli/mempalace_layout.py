@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         code = 0  # a client may stop reading, as `head` does
     except KeyboardInterrupt:
-        return error_messages.report_interrupt(None, writes=False)
+        return error_messages.report_interrupt(None)
     except PalazzoError as error:
         return error_messages.expected(error, debug=False)
     except Exception as error:  # noqa: BLE001 - any other exception is a bug in Palazzo, and is reported as one

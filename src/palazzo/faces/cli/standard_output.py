@@ -31,7 +31,14 @@ class OutputUnwritable(OSError):
 
 
 class _OutputFile(io.FileIO):
-    """The file of standard output, whose errors can be told from those of other files."""
+    """The file of standard output, whose errors can be told from those of other files.
+
+    It holds the stream that it replaces: with that, Python would close the file that both share.
+    """
+
+    def __init__(self, replaced: io.TextIOWrapper) -> None:
+        super().__init__(replaced.fileno(), "w", closefd=False)
+        self._replaced = replaced
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -54,7 +61,7 @@ def prepare() -> None:
     is_buffered = isinstance(stream.buffer, io.BufferedWriter)  # not with `python -u`
     if type(getattr(stream.buffer, "raw", stream.buffer)) is not io.FileIO:
         return  # the console of Windows
-    file = _OutputFile(stream.fileno(), "w", closefd=False)
+    file = _OutputFile(stream)
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(file) if is_buffered else file,
         stream.encoding,
