@@ -158,11 +158,11 @@ def replace_damaged(context: Context) -> SalvageView:
 
 def check_beginning(palace: Path) -> None:
     """Raise PalaceMissing or NotAPalace if nothing can be salvaged there."""
-    from palazzo.store import salvage
+    from palazzo.store import file_beginning
 
     if not palace.is_file():
         raise PalaceMissing(f"There is no palace at {palace} yet, so there is nothing to salvage.")
-    salvage.check_beginning(palace)
+    file_beginning.check_beginning(palace)
 
 
 def _put_together(context: Context, target: Path) -> SalvageView:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.faces.cli.command import Command, environment, spawn
+from tests.faces.cli.command import Command, environment, interrupt_until_ended, spawn
 
 from palazzo.features.search.contract import SearchRequest
 from palazzo.features.upkeep.contract import StatusResult
@@ -130,10 +130,9 @@ def test_interrupting_what_reads_its_text_says_that_nothing_was_done(shop: Path)
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment({}),
     ) as running:  # fmt: skip
         assert running.stdin is not None
-        running.stdin.write(b"words " * 50_000)  # more than a pipe holds: when it is written, the command reads
+        running.stdin.write(b"words " * 50_000)  # more than a pipe holds: the command has begun to read
         running.stdin.flush()
-        running.send_signal(signal.SIGINT)
-        running.wait(timeout=60)
+        interrupt_until_ended(running)
         assert running.stderr is not None
         assert (running.returncode, running.stderr.read()) == (130, b"\npalazzo: Stopped. Nothing was done.\n")
 
