@@ -15,6 +15,10 @@ def _main() -> int:
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     if sys.flags.no_site:
         sys.path.append(root)
+        if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+            from palazzo.client import standard_streams
+
+            standard_streams.occupy()
         if sys.argv[1:2] == ["hook"]:
             from palazzo.client import hook_client
 

@@ -17,6 +17,7 @@
     │   └── DeviceCopied         another palace writes as this device
     ├── SegmentUnreadable        one segment is incomplete, or is not what it says it is
     │   └── SegmentRefused       no proof that a device with the right to write wrote it
+    ├── PathRefused              the system does not let a path be used: a permission, a full disk
     ├── WrongKey                 this passphrase or key does not decrypt the data
     ├── EmbedderUnavailable      no vectors can be made now; keywords still work
     │   └── TextRefused          an embedding server rejects the text that it was sent
@@ -27,6 +28,15 @@ A message says what is wrong and what to do next. Every other exception is a bug
 """
 
 from __future__ import annotations
+
+import errno
+import os
+
+_REFUSALS = frozenset([
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EIO, errno.ENAMETOOLONG),
+    *((errno.EDQUOT,) if hasattr(errno, "EDQUOT") else ()),
+])  # fmt: skip
+"""The reasons for which a system refuses access to a path, whatever a program does."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +141,18 @@ class SegmentUnreadable(PalazzoError):
 
 class SegmentRefused(SegmentUnreadable):
     """No proof that a device with write access to this palace wrote a segment."""
+
+
+class PathRefused(PalazzoError):
+    """The system does not let a file or directory be used."""
+
+    @classmethod
+    def from_system(cls, error: BaseException) -> PathRefused | None:
+        """Return the error to show for a system's error that a user can act on; None for any other."""
+        if not isinstance(error, OSError) or error.filename is None or error.errno not in _REFUSALS:
+            return None
+        path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else error.filename
+        return cls(f"{path} cannot be used ({error.strerror}).")
 
 
 class WrongKey(PalazzoError):

@@ -20,6 +20,34 @@ _RUNTIME_PLACES = "/run/user"
 """The directory in which systemd and elogind create a directory for each logged-in user, by number."""
 
 
+DELETED_DIRECTORY = os.path.join(os.sep, "(deleted)")
+"""Stands for the working directory of a process if that was deleted: no project contains it, and it holds no file."""
+
+NO_DIRECTORY = (
+    "The current directory was deleted, so the path '{path}' leads nowhere. Change to another directory, or give an "
+    "absolute path."
+)
+
+
+def working_directory() -> str:
+    """Return the process's working directory, or DELETED_DIRECTORY."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return DELETED_DIRECTORY
+
+
+def can_be_entered(directory: str | Path) -> bool:
+    """Return whether the system lets this user look into a directory; there is no obstacle if it does not exist."""
+    try:
+        os.stat(os.path.join(directory, os.curdir))
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def home_place(environment: Mapping[str, str]) -> str:
     """Return the user's home directory."""
     return environment.get("HOME") or os.path.expanduser("~")

@@ -232,3 +232,13 @@ def test_it_loads_nothing_but_the_standard_library_and_few_modules_of_ours(
     }
     heavy = {"pathlib", "socket", "subprocess", "typing", "asyncio", "hashlib", "uuid", "logging", "tempfile"}
     assert loaded & heavy == set()
+
+
+def test_a_message_with_an_id_and_no_method_is_refused(host: Host) -> None:
+    host.begin()
+    for name, rest in ((7, {}), (8, {"params": {}}), ("nine", {"jsonrpc": "1.0"})):
+        host.write(json.dumps({"jsonrpc": "2.0", "id": name, **rest}).encode() + b"\n")
+        answer = host.hear()
+        assert (answer["id"], answer["error"]["code"]) == (name, -32600)
+    host.write(b'{"jsonrpc":"2.0","id":10,"result":{}}\n')  # an answer to no question needs none
+    assert "result" in host.ask("ping", name=11)

@@ -67,7 +67,9 @@ class Machine:
     def where(self) -> rpc.Address:
         return rpc.address(str(self.palace), self.variables)
 
-    def hook(self, event: str, payload: object, seconds: float = 0.0, **variables: str) -> tuple[bytes, int]:
+    def hook(
+        self, event: str, payload: object, seconds: float = 0.0, in_deleted_directory: bool = False, **variables: str
+    ) -> tuple[bytes, int]:
         """Run a hook as the installed script does; return what it prints and its exit code.
 
         With `seconds`, a hook that waits for a service, or does its work, may take that long: what it answers then
@@ -85,9 +87,16 @@ class Machine:
             env={**self.variables, **variables},
             timeout=60,
             check=False,
+            preexec_fn=self._enter_deleted_directory if in_deleted_directory else None,
         )
         assert done.stderr == b""
         return done.stdout, done.returncode
+
+    def _enter_deleted_directory(self) -> None:
+        directory = self.home / f"deleted by {os.getpid()}"
+        directory.mkdir()
+        os.chdir(directory)
+        directory.rmdir()
 
     def payload(self, **fields: Any) -> dict[str, Any]:
         return {"session_id": "s-1", "cwd": str(self.project), **fields}

@@ -65,6 +65,20 @@ def test_a_hook_that_finds_no_service_is_answered_by_the_one_that_it_starts(mach
     assert service_starts(machine) == 1
 
 
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+@pytest.mark.parametrize("service", ["on", "off"])
+def test_a_hook_in_a_deleted_directory_works_in_the_directory_of_its_session(
+    machine: Machine, event: str, service: str
+) -> None:
+    machine.note(DECISION)
+    payload = {**machine.payload(prompt=PROMPT), "session_id": "s-1"}
+    for session in ("s-1", "s-2"):  # the second one finds the service, if there is one
+        payload["session_id"] = session
+        output, code = machine.hook(event, payload, 30.0, in_deleted_directory=True, PALAZZO_SERVICE=service)
+        assert code == 0
+        assert DECISION in injected_text(json.loads(output))
+
+
 def test_other_events_start_a_service_and_do_not_wait(machine: Machine, tmp_path: Path) -> None:
     run_before_the_service(machine, tmp_path / "site", "time.sleep(1.2)")
     transcript = shutil.copy(TRANSCRIPT, machine.transcripts / TRANSCRIPT.name)

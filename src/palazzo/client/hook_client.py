@@ -17,7 +17,7 @@ import time
 
 from palazzo import __version__, host_names, paths
 from palazzo.client import rpc
-from palazzo.errors import ServiceUnavailable
+from palazzo.errors import ServiceUnavailable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def answer_of(
     The service receives the time that is left until the monotonic time `deadline`: an answer finished too late would
     count as shown, but be shown to no one.
     """
-    cwd = os.getcwd()
+    cwd = paths.working_directory()
     address = rpc.address(rpc.chosen_palace(palace, variables, cwd), variables)
     seconds_left = deadline - time.monotonic()
     if seconds_left <= 0:
@@ -344,8 +344,8 @@ def _log(host: str, event: str, problem: str, palace: str | None, variables: Map
 
     try:
         hook_log.note(host, event, problem, rpc.chosen_palace(palace, variables), variables)
-    except OSError:
-        return  # the working directory is gone, so no log can be found
+    except (OSError, UsageError):
+        return  # a palace named by a relative path, in a directory that was deleted
 
 
 # --- in time -----------------------------------------------------------------------------------------------

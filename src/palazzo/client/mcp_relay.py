@@ -47,6 +47,7 @@ _LOST_TIMES = 5
 shared with other clients.
 """
 _INTERNAL_ERROR, _INVALID_REQUEST = -32603, -32600
+_NO_METHOD = "A message with an 'id' must have a 'method', or be an answer with a 'result' or an 'error'."
 _TOO_LONG = f"A line of more than {LONGEST_LINE:,} bytes is refused; send it in several calls."
 
 
@@ -115,7 +116,10 @@ class Relay:
         """Send one line of the client's. An invalid message is sent too: the server says what is wrong with it."""
         message = _message(line)
         method, name = message.get("method"), _name(message)
-        if method is None and name is not None:
+        if "method" not in message and name is not None:
+            if "result" not in message and "error" not in message:
+                self._refuse(name, _INVALID_REQUEST, _NO_METHOD)
+                return
             self._pass_reply(name, line)
             return
         if method == "tools/call" and name is not None:
@@ -127,7 +131,7 @@ class Relay:
             self._opening, self._opened, self._initialized = message, False, None
         if method == "notifications/cancelled":
             self._forget(message.get("params"))
-        self._send(PendingLine(line, name if method is not None else None, method == "notifications/initialized"))
+        self._send(PendingLine(line, name if "method" in message else None, method == "notifications/initialized"))
 
     def _stamp_call(self, message: Message, line: bytes) -> bytes:
         """Return a call's line with its key; unchanged if it has one, or is not a call that a server accepts."""

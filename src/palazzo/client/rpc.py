@@ -28,7 +28,7 @@ from palazzo.client.service_address import Address as Address
 from palazzo.client.service_address import address as address
 from palazzo.client.service_address import check_directory as check_directory
 from palazzo.client.service_address import make_directory as make_directory
-from palazzo.errors import ServiceUnavailable
+from palazzo.errors import ServiceUnavailable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,11 @@ def chosen_palace(palace: str | None, variables: Mapping[str, str], cwd: str | N
     setting: object = palace or in_environment or _setting(variables, "palace")
     place = setting if isinstance(setting, str) and setting else os.path.join(paths.data_place(variables), "palace.db")
     path = os.path.expanduser(place)
-    path = path if os.path.isabs(path) else os.path.join(cwd or os.getcwd(), path)
+    if not os.path.isabs(path):
+        cwd = cwd or paths.working_directory()
+        if cwd == paths.DELETED_DIRECTORY:
+            raise UsageError(paths.NO_DIRECTORY.format(path=path))
+        path = os.path.join(cwd, path)
     if os.path.isdir(path) and os.path.basename(path) != "palace.db":
         return os.path.join(path, "palace.db")
     return os.path.normpath(path)
@@ -281,7 +285,11 @@ def is_starting(endpoint: Address) -> bool:
 
 
 def start(endpoint: Address, variables: Mapping[str, str]) -> None:
-    """Start a detached service without waiting for it. If several start at once, all but one exit immediately."""
+    """Start a detached service without waiting for it. If several start at once, all but one exit immediately.
+
+    Raises ServiceUnavailable if none can be started, or if the file there is no palace.
+    """
+    refuse_other_file(endpoint)
     make_directory(endpoint)
     command = [sys.executable, "-P", "-m", "palazzo.daemon.service", endpoint.palace]
     environment = _environment(variables)
@@ -295,6 +303,14 @@ def start(endpoint: Address, variables: Mapping[str, str]) -> None:
     subprocess.Popen(  # noqa: S603 - this Python, and this package
         command, env=environment, stdin=nothing, stdout=nothing, stderr=nothing, creationflags=flags, close_fds=True
     )
+
+
+def refuse_other_file(endpoint: Address) -> None:
+    """Raise ServiceUnavailable if the file to serve is no palace."""
+    from palazzo.client import palace_file
+
+    if not palace_file.can_be_palace(endpoint.palace):
+        raise ServiceUnavailable(f"The file {endpoint.palace} is not a palace, so no service is started for it.")
 
 
 def _spawn(command: list[str], environment: dict[str, str]) -> None:
@@ -326,7 +342,12 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's environment, with import paths that are valid wherever the process runs."""
     environment = dict(variables)
     root = paths.import_root()
-    parts = [os.path.abspath(part) for part in environment.get("PYTHONPATH", "").split(os.pathsep) if part]
+    cwd = paths.working_directory()
+    parts = [
+        os.path.normpath(os.path.join(cwd, part))
+        for part in environment.get("PYTHONPATH", "").split(os.pathsep)
+        if part
+    ]
     if root not in parts and not paths.has_packages(root):
         parts.insert(0, root)
     if parts:

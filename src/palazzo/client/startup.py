@@ -32,6 +32,10 @@ _CRASHES = "it ends immediately after its start"
 
 def begin(address: rpc.Address, variables: Mapping[str, str]) -> str:
     """Start a service if none is starting; return why none can start, or '' if no reason is known."""
+    try:
+        rpc.refuse_other_file(address)
+    except ServiceUnavailable as error:
+        return _sentence(str(error).rstrip("."))
     file = _note(address, variables)
     if rpc.is_starting(address):
         return ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 
+from palazzo import paths
 from palazzo.client import hook_client, rpc
 from palazzo.errors import ServiceUnavailable
 
@@ -99,7 +100,7 @@ def _directory(payload: Mapping[str, Any]) -> str:
     for candidate in (places.get("project_dir"), payload.get("cwd"), places.get("current_dir")):
         if isinstance(candidate, str) and os.path.isabs(candidate) and "\0" not in candidate:
             return candidate
-    return os.getcwd()
+    return paths.working_directory()
 
 
 def _object(payload: bytes) -> dict[str, Any]:

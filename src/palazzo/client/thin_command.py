@@ -7,11 +7,13 @@ returns None, and has printed nothing. The service's side is `palazzo.daemon.com
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
+from palazzo import paths
 from palazzo.client import rpc
-from palazzo.errors import ServiceUnavailable
+from palazzo.errors import ServiceUnavailable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ OUTPUT_VARIABLES = (
 """Variables of a terminal that decide how a text is shown, besides those that `rpc.surroundings` sends."""
 _OWN_ENCODING = ("PYTHONIOENCODING", "PYTHONUTF8")
 """Variables that an isolated Python ignores, and the full program follows."""
-INTERRUPT = 130
+FAILED, INTERRUPT = 1, 130
 
 
 def run(arguments: list[str], variables: Mapping[str, str]) -> int | None:
@@ -40,7 +42,7 @@ def run(arguments: list[str], variables: Mapping[str, str]) -> int | None:
     if palace == "" or not rpc.is_wanted(variables):
         return None
     try:
-        cwd = os.getcwd()
+        cwd = paths.working_directory()
         path = rpc.chosen_palace(palace, variables, cwd)
         if not os.path.exists(path):
             return None
@@ -49,7 +51,7 @@ def run(arguments: list[str], variables: Mapping[str, str]) -> int | None:
     except KeyboardInterrupt:
         os.write(2, b"\npalazzo: Stopped.\n")
         return INTERRUPT
-    except (OSError, ValueError, ServiceUnavailable):
+    except (OSError, ValueError, ServiceUnavailable, UsageError):
         return None
 
 
@@ -106,7 +108,7 @@ def _print(answer: Mapping[str, Any]) -> int:
     """Write the notices and the text."""
     for notice in answer["notices"]:
         line = "".join(letter if letter.isprintable() else " " for letter in notice)
-        os.write(2, f"palazzo: {line}\n".encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+        _write_error(f"palazzo: {line}\n")
     return print_text(answer["text"])
 
 
@@ -118,4 +120,15 @@ def print_text(text: str) -> int:
             rest = rest[os.write(1, rest) :]
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        reason = "it is closed" if error.errno == errno.EBADF else error.strerror
+        _write_error(f"palazzo: The output could not be written ({reason}).\n")
+        return FAILED
     return 0
+
+
+def _write_error(line: str) -> None:
+    try:
+        os.write(2, line.encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+    except OSError:
+        return  # standard error cannot be written either: the exit code says it

@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from palazzo import paths
 from palazzo.daemon.engine import Engine
 from palazzo.daemon.mcp_connections import carried_out
 from palazzo.errors import PalazzoError, UsageError
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with Context(options.palace) as context:
         engine = Engine(context.palace_path)
-    around = Surroundings(Path.cwd(), dict(os.environ), engine.palace, read_only=options.read_only)
+    around = Surroundings(Path(paths.working_directory()), dict(os.environ), engine.palace, read_only=options.read_only)
     with contextlib.closing(engine):
         try:
             return http_endpoint.serve(

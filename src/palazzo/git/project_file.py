@@ -83,9 +83,9 @@ def _as_the_person_wants(team: ProjectConfig, root: Path) -> ProjectConfig:
 def _team(root: Path) -> ProjectConfig:
     for name, parse in (("palazzo.toml", _toml), ("mempalace.yaml", _yaml)):
         path = root / name
-        if not path.is_file():
-            continue
         try:
+            if not path.is_file():
+                continue
             with path.open("rb") as file:
                 raw = file.read(_LARGEST + 1)
         except OSError as error:

@@ -10,6 +10,7 @@ identity.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,15 +75,18 @@ def project_root(directory: Path) -> Path:
     repository = repository_of(directory)
     if repository is not None:
         return repository.root
-    project_directories = (
-        up for up in (directory, *directory.parents) if any((up / name).is_file() for name in PROJECT_FILES)
-    )
+    project_directories = (up for up in (directory, *directory.parents) if _has_project_file(up))
     return next(project_directories, directory)
 
 
 def is_marked_as_project(directory: Path) -> bool:
     """Return whether a directory lies in a repository, or holds a project file of Palazzo's or MemPalace's."""
-    return repository_of(directory) is not None or any((directory / name).is_file() for name in PROJECT_FILES)
+    return repository_of(directory) is not None or _has_project_file(directory)
+
+
+def _has_project_file(directory: Path) -> bool:
+    """Return whether a directory holds a project file; one that may not be entered holds none for this user."""
+    return any(os.path.isfile(directory / name) for name in PROJECT_FILES)  # noqa: PTH113 - the other one raises then
 
 
 def _identity(repository: Repository, commit: str, git_seconds: float) -> tuple[str, bool]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from palazzo import paths
 from palazzo.client import rpc
 from palazzo.errors import UsageError
 from palazzo.hosts import entry_matcher, host_files, host_settings, predecessors
@@ -53,6 +54,8 @@ def scope(context: InstallPlace, project: bool, user: bool) -> Path | None:
     """Return the project's root if its files are meant; None for the person's own files."""
     if project and user:
         raise UsageError("Give --project or --user, not both.")
+    if project and str(context.project_root) == paths.DELETED_DIRECTORY:
+        raise UsageError(paths.NO_DIRECTORY.format(path="."))
     if project and os.path.realpath(context.project_root) == os.path.realpath(host_files.home(context.variables)):
         raise UsageError(
             "The current directory is your home, which is not a project; leave out --project to change your own files."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from palazzo.errors import NoSuchPlace, UsageError
 from palazzo.git.project_rooms import slug
 from palazzo.knowledge import place_names
-from palazzo.model import Micros, Place
+from palazzo.model import USERS_WING, Micros, Place
 from palazzo.store import place_rows
 from palazzo.text.names import tidy
 from palazzo.text.times import parse_when
@@ -65,6 +65,9 @@ def wing_to_file_in(context: Context, wing: str | None) -> str:
     """Return the requested wing, else the project's wing, which is recorded as its own."""
     if wing is not None:
         return place_name("--wing", wing)
+    if not context.has_directory:
+        context.notice(f"The current directory was deleted, so this is filed in the wing '{USERS_WING}'.")
+        return USERS_WING
     with context.writing().database.transaction() as connection:
         context.place_finder.record(connection, context.project, context.now)
     return context.project_wing
@@ -120,4 +123,4 @@ def absolute(context: Context, typed_path: str) -> Path:
 
 def exists(context: Context, typed_path: str) -> bool:
     """Return whether a path that a person types exists; one that is too long for the system does not."""
-    return os.path.exists(absolute(context, typed_path))  # noqa: PTH110 - `Path.exists` raises for those
+    return os.path.exists(context.as_absolute(Path(typed_path)))  # noqa: PTH110 - `Path.exists` raises for those

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from palazzo.errors import UsageError
 from palazzo.model import Micros
 from palazzo.text.future_times import parse_ahead
-from palazzo.text.times import Stretch, parse_stretch
+from palazzo.text.times import NotATime, Stretch, parse_stretch
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -79,6 +79,12 @@ def to_come(context: Context, option: str, text: str) -> Stretch:
     """Read a future time (`friday`, `in 2 hours`); raise UsageError, which names the option, if it is not a time."""
     try:
         return parse_ahead(text, context.now, zone(context))
+    except NotATime as error:
+        subject = str(error).partition(" is not a time")[0]
+        raise UsageError(
+            f"{option}: {subject} is not a future time: give a duration (30m, 2h, 3 days), a date (2030-03-04), a date "
+            "and time (2030-03-04T10:22Z) or a name (tomorrow, friday, next week)."
+        ) from None
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from None
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Self
 
 from palazzo import paths
 from palazzo.client import rpc
-from palazzo.model import Micros, Trust
+from palazzo.errors import UsageError
+from palazzo.model import USERS_WING, Micros, Trust
 from palazzo.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Context:
         waits_for_model: bool = True,
         derive_seconds: float | None = None,
     ) -> None:
-        self.cwd = (cwd or Path.cwd()).absolute()
+        self.cwd = (cwd or Path(paths.working_directory())).absolute()
         self.variables, self.on_progress, self.on_notice = variables, on_progress, on_notice
         self._named, self._clock, self._on_event = palace, clock, on_event
         self.trust: Trust = trust
@@ -113,8 +114,28 @@ class Context:
             self._palace.close()
         self._palace = None
 
+    @property
+    def has_directory(self) -> bool:
+        """Whether the working directory still exists. If not, the caller is outside every project."""
+        return str(self.cwd) != paths.DELETED_DIRECTORY
+
     def led_to(self, path: Path) -> Path:
-        """Return the absolute form of a path that someone gave. `~` with an unknown user is an ordinary name."""
+        """Return the absolute form of a path that someone gave. `~` with an unknown user is an ordinary name.
+
+        Raises UsageError for a relative path if the working directory was deleted.
+        """
+        absolute_path = self.as_absolute(path)
+        if absolute_path.is_relative_to(paths.DELETED_DIRECTORY):
+            self.check_directory(path)
+        return absolute_path
+
+    def check_directory(self, path: Path | str = ".") -> None:
+        """Raise UsageError if the working directory was deleted, to which `path` is relative."""
+        if not self.has_directory:
+            raise UsageError(paths.NO_DIRECTORY.format(path=path))
+
+    def as_absolute(self, path: Path) -> Path:
+        """Return the same for a comparison with stored paths, of which none is in a deleted working directory."""
         return self.cwd / os.path.expanduser(path)  # noqa: PTH111 - the other one raises RuntimeError then
 
     # --- the palace ----------------------------------------------------------------------------------------
@@ -267,7 +288,7 @@ class Context:
         """The root of the current project; the working directory if there is none."""
         from palazzo.git.project_identity import project_root
 
-        return project_root(self.cwd)
+        return project_root(self.cwd) if self.has_directory else self.cwd
 
     @cached_property
     def place_finder(self) -> Placer:
@@ -284,6 +305,8 @@ class Context:
     @property
     def project_wing(self) -> str:
         """The wing of the current project: the one that it has, else the one that it would get."""
+        if not self.has_directory:
+            return USERS_WING
         return self.place_finder.wing(self.project)
 
     @cached_property
@@ -295,6 +318,8 @@ class Context:
         """
         from palazzo.git.project_identity import is_marked_as_project
 
+        if not self.has_directory:
+            return False
         root = self.project_root.resolve()
         home = Path(paths.home_place(self.variables)).resolve()
         return root not in (home, *home.parents, self.palace_path.parent.resolve()) or is_marked_as_project(root)

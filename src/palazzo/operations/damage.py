@@ -122,6 +122,7 @@ def sentence(palace: Path) -> str:
 @contextmanager
 def open_salvage(context: Context) -> Iterator[tuple[Path, SalvageView]]:
     """Salvage the damaged palace into a temporary directory, which is removed after the block."""
+    check_beginning(context.palace_path)
     with tempfile.TemporaryDirectory(prefix="palazzo-salvage-") as directory:
         target = Path(directory) / "palace.db"
         yield target, _put_together(context, target)
@@ -132,6 +133,7 @@ def replace_damaged(context: Context) -> SalvageView:
     from palazzo.store import file_backup as copying
 
     palace = context.palace_path
+    check_beginning(palace)  # before the lock, whose file would stay beside a file that is no palace
     with backup_files.hold_backup_lock(palace):
         partial = backup_files.staging_path(palace)
         try:
@@ -154,14 +156,21 @@ def replace_damaged(context: Context) -> SalvageView:
     )
 
 
+def check_beginning(palace: Path) -> None:
+    """Raise PalaceMissing or NotAPalace if nothing can be salvaged there."""
+    from palazzo.store import file_beginning
+
+    if not palace.is_file():
+        raise PalaceMissing(f"There is no palace at {palace} yet, so there is nothing to salvage.")
+    file_beginning.check_beginning(palace)
+
+
 def _put_together(context: Context, target: Path) -> SalvageView:
     from palazzo.archive import lost_bodies
     from palazzo.store import salvage, schema
     from palazzo.store.database import Database
 
     palace = context.palace_path
-    if not palace.is_file():
-        raise PalaceMissing(f"There is no palace at {palace} yet, so there is nothing to salvage.")
     pages = target.with_name(f"{target.name}.pages")
     context.notice(f"Reading the readable parts of {palace}, page by page.")
     try:

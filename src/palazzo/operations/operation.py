@@ -145,10 +145,11 @@ class Operation(Generic[Q, R]):
     asks for confirmation before it runs; `confirm_request` returns the request to run after a person has confirmed the
     dry run's result, and `question` the question to ask instead of "Go on?". To this question Enter means yes; an empty
     one says that there is nothing to confirm. Nobody is asked to confirm a dry run's result that `changes_nothing`.
-    `failed` says whether a result is a failure (exit code 1). An operation with `steps` commits each step separately
-    and can safely be run again, so it is never held back for a key (`idempotency`). A `warm` operation is better run in
-    a service that is already running. `ignored_options` are options without a value that scripts give to another
-    program of the same name: a command line accepts and ignores them. `examples` are command lines that its help shows.
+    `failed` says whether a result is a failure (exit code 1), `interrupted` whether ^C cut it short (130). An operation
+    with `steps` commits each step separately and can safely be run again, so it is never held back for a key
+    (`idempotency`). A `warm` operation is better run in a service that is already running. `ignored_options` are
+    options without a value that scripts give to another program of the same name: a command line accepts and
+    ignores them. `examples` are command lines that its help shows.
 
     The help of the program lists a command under the heading `group`, with its `summary` of a few words; a subcommand
     has neither. Operations whose `callers` are our own `clients` or `programs` have no command and no tool.
@@ -169,6 +170,7 @@ class Operation(Generic[Q, R]):
     writes: bool = False
     destructive: bool = False
     failed: Callable[[R], bool] | None = None
+    interrupted: Callable[[R], bool] | None = None
     steps: bool = False
     warm: bool = False
     asks: Callable[[Q], bool] | None = None

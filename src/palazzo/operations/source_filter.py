@@ -56,7 +56,7 @@ def of_source(context: Context, connection: Connection, source: str) -> list[str
 
 def of_file(context: Context, connection: Connection, file: str) -> list[str]:
     """Return the live drawers that came from exactly this file or address, and none from below a directory."""
-    path = context.led_to(Path(file)).absolute()
+    path = context.as_absolute(Path(file))
     uris = [uri for uri in (file, path.as_uri(), path.resolve().as_uri()) if not uri.endswith("/")]
     rows = {row for uri in uris for row in palace_overview.sources_at(connection, uri)}
     if not rows:
@@ -113,7 +113,7 @@ def _resolve_prefix(connection: Connection, prefix: str) -> Sequence[str]:
 
 def sources_at(context: Context, connection: Connection, source: str) -> list[int]:
     """Return the sources that a file, a directory, an address or a session names; raise NotFound if there are none."""
-    path = context.led_to(Path(source)).absolute()
+    path = context.as_absolute(Path(source))
     for uri in (source, path.as_uri(), f"{path.as_uri()}/", path.resolve().as_uri(), f"{path.resolve().as_uri()}/"):
         source_rows = palace_overview.sources_at(connection, uri)
         if source_rows:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo import paths
 from palazzo.settings import setting_layers
 from palazzo.settings.setting_keys import ALIASES, BY_NAME, KEYS, Key, Layer, Value, read
 from palazzo.settings.setting_layers import SettingEntry, Source
@@ -119,7 +120,9 @@ def _alias_use(layer: Layer, entry: SettingEntry) -> AliasUse | None:
 
 def _read_sources(user_file: Path, project: Path | None, variables: Mapping[str, str]) -> list[Source]:
     sources = [setting_layers.user_file(user_file)]
-    if project is not None:
+    if project is not None and not paths.can_be_entered(project):
+        sources.append(Source("project", problems=[f"{project} cannot be entered: no settings in it are used."]))
+    elif project is not None:
         sources += [setting_layers.project_file(project), setting_layers.person_file(project)]
     return [*sources, setting_layers.environment(variables)]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from palazzo.errors import NotFound
+from palazzo.errors import NotFound, PathRefused
 from palazzo.git.project_identity import project_root
 from palazzo.sources import build_output
 from palazzo.sources.file_heads import kind_of, read_head, trouble
@@ -150,9 +150,11 @@ def discover(
 
 
 def existing(path: Path) -> Path:
-    """Return `path` with links resolved; raises NotFound if nothing is there."""
+    """Return `path` with links resolved; raises NotFound if nothing is there, PathRefused if that cannot be seen."""
     try:
         return path.expanduser().resolve(strict=True)
+    except PermissionError as error:
+        raise PathRefused(f"{path} cannot be read ({error.strerror}).") from None
     except (OSError, RuntimeError):  # RuntimeError: a link that leads to itself, before Python 3.13
         raise NotFound(f"{path} does not exist. Give the path of a file or a directory.") from None
 

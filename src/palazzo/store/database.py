@@ -356,7 +356,12 @@ def explain_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's own errors about the palace at `path` into sentences that say what to do."""
     try:
         yield
-    except (apsw.NotADBError, apsw.CorruptError) as error:
+    except apsw.NotADBError as error:
+        raise NotAPalace(
+            f"The file {path} is not a palace, or its first page is destroyed, so nothing can be read from it. "
+            "'palazzo backup --list' lists the backups; --palace names another palace."
+        ) from error
+    except apsw.CorruptError as error:
         raise NotAPalace(
             f"The file {path} is damaged or is not a palace ({error}). 'palazzo repair' recovers everything that can "
             "be read; 'palazzo backup --list' lists the backups; --palace names another palace."

@@ -76,7 +76,7 @@ def parse_stretch(text: str, now: Micros, zone: tzinfo = UTC) -> Stretch:
         raise
     except (OverflowError, ValueError):  # a year such as 99999, or month 13
         pass
-    raise ValueError(
+    raise NotATime(
         f"'{_shorten_text(text)}' is not a time: give a date (2026-03-04), a date and time (2026-03-04T10:22Z), "
         "an age (3h, 2 days ago) or a name (now, today, yesterday, monday, last week)."
     )
@@ -252,6 +252,10 @@ _IN_A_ZONE = make_regex(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[tT ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)?)"
     r" ?\[?([A-Za-z][A-Za-z0-9_+/-]{1,40})\]?"
 )
+
+
+class NotATime(ValueError):
+    """A text that names no time in any known form."""
 
 
 class _NoSuchTime(ValueError):

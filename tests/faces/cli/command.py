@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -68,3 +70,16 @@ def spawn(*arguments: str, stdin: bytes = b"", cwd: Path | None = None, **variab
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """This process's environment, with the package on the path."""
     return {**os.environ, "PYTHONPATH": SOURCES, **variables}
+
+
+def interrupt_until_ended(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt as a person does, who presses the keys again.
+
+    A signal between a question's last letter and the system call that reads the answer is handled only after that call.
+    """
+    for _ in range(60):
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1)
+            return
+    process.kill()

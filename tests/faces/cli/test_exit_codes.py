@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.faces.cli.command import Command, environment, spawn
+from tests.faces.cli.command import Command, environment, interrupt_until_ended, spawn
 
 from palazzo.features.search.contract import SearchRequest
 from palazzo.features.upkeep.contract import StatusResult
@@ -57,6 +57,9 @@ WRONG_USAGE = [
     ["settings", "get", "no_such_key"],
     ["settings", "set", "save_interval"],
     ["settings", "set", "save_interval", "often"],
+    ["view", "--export", "pages"],
+    ["pause", "5"],
+    ["check-duplicate", ""],
 ]
 
 
@@ -118,6 +121,31 @@ def test_a_bug_is_reported_to_a_file_that_holds_nothing_from_the_palace(
     assert "KeyError" in text
     assert "test_exit_codes.py" in text
     assert "Traceback" in palazzo("search", "x", "--debug").error
+
+
+@pytest.mark.usefixtures("interruptible_children")
+def test_interrupting_what_reads_its_text_says_that_nothing_was_done(shop: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "palazzo.faces.cli", "remember", "-"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment({}),
+    ) as running:  # fmt: skip
+        assert running.stdin is not None
+        running.stdin.write(b"words " * 50_000)  # more than a pipe holds: the command has begun to read
+        running.stdin.flush()
+        interrupt_until_ended(running)
+        assert running.stderr is not None
+        assert (running.returncode, running.stderr.read()) == (130, b"\npalazzo: Stopped. Nothing was done.\n")
+
+
+def test_an_error_names_what_is_wrong(palazzo: Command, shop: Path) -> None:
+    assert "give a duration (30m, 2h, 3 days)" in palazzo("pause", "5").error
+    assert "nothing to compare" in palazzo("check-duplicate", "").error
+    assert "Name what to export" in palazzo("view", "--export", "pages").error
+    missing = spawn("diary", "write", "what happened today")
+    assert (missing.code, missing.error) == (
+        2,
+        "palazzo: Missing argument 'TEXT', and nothing was read from standard input.\n",
+    )
 
 
 @pytest.mark.usefixtures("interruptible_children")

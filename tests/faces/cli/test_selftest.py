@@ -77,7 +77,7 @@ def test_an_interrupted_run_says_what_it_saw_and_leaves_nothing(
 
     monkeypatch.setattr(bit_suite, "run_bits", interrupt)
     ran = palazzo("selftest", "--bits", "9", "--directory", str(tmp_path))
-    assert ran.code == 1
+    assert ran.code == 130
     assert "The run was interrupted" in ran.out
     assert ran.out.splitlines()[1].split()[:4] == ["bits", "3", "3", "3"]
     assert not scratch_directories(tmp_path)
@@ -156,6 +156,6 @@ def test_a_real_interruption_ends_all_processes_and_removes_the_directory(tmp_pa
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=120)
     # Python ends by the signal, whatever its exit code, if the signal came while `dataclasses` was making a class
-    assert process.returncode in (1, -signal.SIGINT)
+    assert process.returncode in (130, -signal.SIGINT)
     assert json.loads(out)["interrupted"]
     assert not scratch_directories(tmp_path)

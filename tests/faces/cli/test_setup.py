@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.faces.cli.command import SOURCES, Command, environment
+from tests.faces.cli.command import SOURCES, Command, environment, interrupt_until_ended
 from tests.sources.opencode_samples import unpack
 
 from palazzo.features.setup.starter_questions import LONGEST, to_query
@@ -182,21 +180,11 @@ def test_interrupting_the_question_changes_nothing(machine: Path) -> None:
             shown += os.read(ours, 65_536)
         interrupt_until_ended(process)
         assert process.returncode == 130
+        told = os.read(ours, 65_536)
+        assert b"Nothing was done." in told
+        assert b"Completed work" not in told
     os.close(ours)
     assert contents(machine) == before
-
-
-def interrupt_until_ended(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt as a person does, who presses the keys again.
-
-    A signal between a question's last letter and the system call that reads the answer is handled only after that call.
-    """
-    for _ in range(60):
-        process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(1)
-            return
-    process.kill()
 
 
 def write_session(home: Path, *messages: tuple[str, str]) -> None:

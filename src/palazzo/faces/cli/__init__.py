@@ -14,7 +14,17 @@ __all__ = ["main"]
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 3 a bug, 130 interrupted."""
-    argv = sys.argv[1:] if arguments is None else arguments
+    from palazzo.faces.cli import standard_output
+
+    if arguments is None:
+        standard_output.prepare()
+    try:
+        return standard_output.flush(_run(sys.argv[1:] if arguments is None else arguments))
+    except standard_output.OutputUnwritable as error:
+        return standard_output.report(error)
+
+
+def _run(argv: list[str]) -> int:
     if argv in (["--version"], ["-V"]):
         from palazzo import __version__
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from palazzo.faces.cli import error_messages, local_command, runner
+from palazzo.faces.cli import error_messages, local_command, runner, standard_output
 from palazzo.faces.cli.argument_parser import CommandLine, UnreadableLine, parse
 from palazzo.faces.cli.local_command import LocalCommand
-from palazzo.faces.cli.runner import flush_output
 from palazzo.operations import registry
 
 PROGRAM = "palazzo"
@@ -23,12 +22,14 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         code = error_messages.INTERRUPT
     except BrokenPipeError:  # the reader has gone, which is no failure
-        code = runner.close_output()
+        code = standard_output.discard(0)
+    except standard_output.OutputUnwritable as error:
+        code = error_messages.unwritable_output(error, False, as_json)
     except UnreadableLine as error:
         code = error_messages.wrong_usage(str(error), f"See '{' '.join([PROGRAM, 'help', *error.words])}'.", as_json)
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
-        code = error_messages.bug(error, arguments, "--debug" in arguments, as_json)
-    return flush_output(code if isinstance(code, int) else 0 if code is None else 1)
+    except Exception as error:  # noqa: BLE001 - a refusal of the system, or a bug, which is reported as one
+        code = error_messages.unforeseen(error, arguments, "--debug" in arguments, as_json)
+    return standard_output.flush(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

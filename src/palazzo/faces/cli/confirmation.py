@@ -61,4 +61,7 @@ def text_or_stdin(name: str, text: str | None) -> str:
         return text
     if text is None and sys.stdin.isatty():
         raise UsageError(f"Give the {name}, or - to read it from standard input.")
-    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    read_text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    if text is None and not read_text.strip():
+        raise UsageError(f"Missing argument '{name.upper()}', and nothing was read from standard input.")
+    return read_text

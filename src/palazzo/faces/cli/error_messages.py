@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo import __version__
-from palazzo.errors import PalazzoError, UsageError
+from palazzo.errors import PalazzoError, PathRefused, UsageError
+from palazzo.faces.cli import standard_output
+from palazzo.faces.cli.standard_output import OutputUnwritable
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Progress
@@ -46,14 +48,26 @@ def wrong_usage(message: str, hint: str, as_json: bool) -> int:
     return USAGE
 
 
-def report_interrupt(last: Progress | None, writes: bool = True, as_json: bool = False) -> int:
-    """Say that ^C was received, and that results of a command that `writes` are kept."""
+def report_interrupt(last: Progress | None, note: str = "", as_json: bool = False) -> int:
+    """Say that ^C was received, and what `note` says about the work."""
     far = f" at {last.done:,} of {last.total:,} ({last.what})" if last else ""
-    note = "Completed work is kept; run the same command again to continue." if writes else ""
     if not as_json:
         print(file=sys.stderr)
     _say("interrupted", f"Stopped{far}.", note, as_json)
     return INTERRUPT
+
+
+def unwritable_output(error: OutputUnwritable, is_work_done: bool, as_json: bool = False) -> int:
+    """Say that the output is missing, and whether the command did its work nevertheless."""
+    standard_output.discard(FAILED)
+    _say("output_unwritable", error.sentence, "The command itself is done." if is_work_done else "", as_json)
+    return FAILED
+
+
+def unforeseen(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bool = False) -> int:
+    """Say what the system refused; anything else is a bug."""
+    refusal = PathRefused.from_system(error)
+    return bug(error, arguments, debug, as_json) if refusal is None else expected(refusal, debug, as_json)
 
 
 def bug(error: BaseException, arguments: Sequence[str], debug: bool, as_json: bool = False) -> int:
@@ -74,15 +88,15 @@ def warn(sentence: str, as_json: bool) -> None:
     """Say something that stops nothing: a line of text, or of JSON."""
     text = one_line(sentence)
     line = json.dumps({"warning": {"message": text}}, ensure_ascii=True) if as_json else _fit(f"palazzo: {text}")
-    print(line, file=sys.stderr, flush=True)
+    _write_line(line)
 
 
 def _say(kind: str, message: str, hint: str, as_json: bool) -> None:
     if as_json:
         error = {"kind": kind, "message": message, "hint": hint or None}
-        print(json.dumps({"error": error}, ensure_ascii=True), file=sys.stderr)
+        _write_line(json.dumps({"error": error}, ensure_ascii=True))
     else:
-        print(_fit(f"palazzo: {message} {hint}".rstrip()), file=sys.stderr)
+        _write_line(_fit(f"palazzo: {message} {hint}".rstrip()))
 
 
 def _fit(line: str) -> str:
@@ -91,6 +105,14 @@ def _fit(line: str) -> str:
         return line
     width = max(shutil.get_terminal_size().columns, _NARROWEST)
     return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _write_line(line: str) -> None:
+    """Write a line to standard error; if that is impossible, the exit code has to say it."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        standard_output.discard(FAILED, sys.stderr)
 
 
 def _split_hint(text: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from palazzo.errors import PalazzoError, UsageError
-from palazzo.faces.cli import error_messages, runner
+from palazzo.faces.cli import error_messages, standard_output
 from palazzo.faces.cli.service_client import carried_out
 from palazzo.faces.mcp.profiles.mempalace.mempalace_exchange_tools import artifact_fields, event_fields
 from palazzo.features.exchange.contract import (
@@ -77,10 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
         with Context(palace=options.palace, on_notice=_notice) as context:
             code = _ACTIONS[options.verb, options.action](options, context)
     except KeyboardInterrupt:
-        return error_messages.report_interrupt(None, writes=False)
+        return error_messages.report_interrupt(None)
     except (PalazzoError, OSError) as error:
         return _fail(str(error), options.json)
-    return runner.flush_output(code)
+    return standard_output.flush(code)
 
 
 def _parser() -> argparse.ArgumentParser:

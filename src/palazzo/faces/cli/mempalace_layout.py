@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from palazzo.errors import NoSuchPlace, PalaceMissing, PalazzoError
-from palazzo.faces.cli import error_messages, runner
+from palazzo.faces.cli import error_messages, standard_output
 from palazzo.faces.cli.service_client import carried_out
 from palazzo.faces.mcp.profiles.mempalace.mempalace_search_layout import render_results
 from palazzo.features.search.contract import SearchRequest, SearchResult
@@ -50,12 +50,12 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         code = 0  # a client may stop reading, as `head` does
     except KeyboardInterrupt:
-        return error_messages.report_interrupt(None, writes=False)
+        return error_messages.report_interrupt(None)
     except PalazzoError as error:
         return error_messages.expected(error, debug=False)
     except Exception as error:  # noqa: BLE001 - any other exception is a bug in Palazzo, and is reported as one
         return error_messages.bug(error, sys.argv[1:], debug=False)
-    return runner.flush_output(code)
+    return standard_output.flush(code)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import PalaceGone, PalazzoError, UsageError
 from palazzo.faces.cli import error_messages
 from palazzo.faces.cli.json_output import write_json
+from palazzo.faces.cli.standard_output import OutputUnwritable
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from palazzo.faces.cli.progress_bar import ProgressBar
     from palazzo.features.screen import Output
 
+_KEPT = "Completed work is kept; run the same command again to continue."
 _SAYS_PROBLEMS = ("settings", "doctor")
 """Operations whose result reports problems in settings files."""
 _TELLS_WORDS = (
@@ -38,7 +41,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
     """Run `operation` and write its result; return the exit code."""
     from palazzo.faces.cli.progress_bar import ProgressBar
 
-    bar, began = ProgressBar(), time.time()
+    bar, began, is_done = ProgressBar(), time.time(), False
 
     def show_event(event: object) -> None:
         bar.close()
@@ -48,7 +51,8 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
         with Context(
             palace=common.palace, on_progress=bar.show, on_notice=_notice(common), on_event=show_event
         ) as context:
-            values = request()
+            with _before_work():
+                values = request()
             if operation.name == "sessions":
                 chosen = _choose_session(operation, values, context, common, bar)
                 if chosen is None:
@@ -61,6 +65,7 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
                 _ask_for_new_palace(error, context)
                 result = _result(operation, values, context, common, bar)
             bar.close()
+            is_done = True
             _write(operation, result, common)
             is_quiet = operation.name == "mine" and result.directories and not context.settings.problems_by_file
         sys.stdout.flush()
@@ -72,18 +77,43 @@ def run(operation: Operation[Any, Any], request: Callable[[], Any], common: Comm
             return start_host(result, common)
     except BrokenPipeError:
         raise
+    except OutputUnwritable as error:
+        bar.close()
+        return error_messages.unwritable_output(error, is_done and operation.writes, common.as_json)
+    except _InterruptedBeforeWork:
+        bar.close()
+        return error_messages.report_interrupt(None, "Nothing was done." if operation.writes else "", common.as_json)
     except KeyboardInterrupt:
         bar.close()
-        return error_messages.report_interrupt(bar.last, operation.writes, common.as_json)
+        return error_messages.report_interrupt(bar.last, _KEPT if operation.writes else "", common.as_json)
     except PalazzoError as error:
         bar.close()
         return error_messages.expected(error, common.debug, common.as_json)
-    except Exception as error:  # noqa: BLE001 - whatever else is raised is a bug, and is reported as one
+    except Exception as error:  # noqa: BLE001 - damage, a refusal of the system, or a bug, which is reported as one
         bar.close()
         if damage_error := _explain_damage(common, error):
             return error_messages.expected(damage_error, common.debug, common.as_json)
-        return error_messages.bug(error, sys.argv[1:], common.debug, common.as_json)
-    return error_messages.FAILED if operation.failed is not None and operation.failed(result) else 0
+        return error_messages.unforeseen(error, sys.argv[1:], common.debug, common.as_json)
+    return _exit_code(operation, result)
+
+
+def _exit_code(operation: Operation[Any, Any], result: Any) -> int:
+    if operation.failed is not None and operation.failed(result):
+        return error_messages.FAILED
+    is_interrupted = operation.interrupted is not None and operation.interrupted(result)
+    return error_messages.INTERRUPT if is_interrupted else 0
+
+
+class _InterruptedBeforeWork(KeyboardInterrupt):
+    """^C at a question, or while the input was read: nothing was done."""
+
+
+@contextlib.contextmanager
+def _before_work() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _InterruptedBeforeWork from None
 
 
 def _choose_session(
@@ -125,21 +155,6 @@ def _explain_damage(common: Common, error: Exception) -> PalazzoError | None:
         return damage.explain(context, error)
 
 
-def flush_output(code: int) -> int:
-    """Write out buffered output; a closed reader is not an error."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return close_output()
-    return code
-
-
-def close_output() -> int:
-    """Discard what is still to be written, since its reader has gone; return 0: that is no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
 def _notice(common: Common) -> Callable[[str], None] | None:
     return None if common.as_json else lambda sentence: error_messages.warn(sentence, as_json=False)
 
@@ -161,13 +176,14 @@ def _result(operation: Operation[Any, Any], request: Any, context: Context, comm
     if asks and not request.dry_run and not common.yes:
         from palazzo.faces.cli.confirmation import confirm
 
-        would = operation.run(context, replace(request, dry_run=True))
-        bar.close()
-        if operation.changes_nothing is not None and operation.changes_nothing(would):
-            return replace(would, dry_run=False)
-        question = "" if operation.question is None else operation.question(would)
-        if question or operation.question is None:
-            confirm(lambda: _render(operation, would, to_error=True), question)
+        with _before_work():
+            would = operation.run(context, replace(request, dry_run=True))
+            bar.close()
+            if operation.changes_nothing is not None and operation.changes_nothing(would):
+                return replace(would, dry_run=False)
+            question = "" if operation.question is None else operation.question(would)
+            if question or operation.question is None:
+                confirm(lambda: _render(operation, would, to_error=True), question)
         request = request if operation.confirm_request is None else operation.confirm_request(request, would)
     if operation.warm:
         from palazzo.faces.cli.service_client import carried_out

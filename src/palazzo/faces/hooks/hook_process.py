@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from palazzo import paths
 from palazzo.client import hook_log, rpc
 from palazzo.errors import PalaceUnusable, PalazzoError
 from palazzo.faces.hooks import hook_exchange
@@ -102,10 +103,7 @@ class _HookProcess:
 
     def _context(self, cwd: str) -> Context:
         """Return the context of a hook. If the host names no directory, the current one is used."""
-        try:
-            directory = Path(cwd or Path.cwd())
-        except OSError:  # it was removed
-            directory = self._palace.parent
+        directory = Path(cwd or paths.working_directory())
         directory = directory if directory.is_absolute() and "\0" not in cwd else self._palace.parent
         lock_wait = min(self._seconds * _LOCK_SHARE, _LONGEST_LOCK)
         return Context(self._palace, directory, self._variables, trust="agent", lock_wait=lock_wait)

@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from palazzo.errors import NoSuchPlace, NotFound, PalaceMissing, PalazzoError, UsageError
+from palazzo.errors import NoSuchPlace, NotFound, PalaceMissing, PalazzoError, PathRefused, UsageError
 from palazzo.faces.mcp.client_calls import Call, OperationCall, OperationCancelled, Surroundings
 from palazzo.faces.mcp.client_hosts import host_of
 from palazzo.faces.mcp.progress_reports import Reports, relay_reports
@@ -99,6 +99,8 @@ async def _run_tool(context: Context, tool: Tool, call: CallArguments, reports: 
         await anyio.lowlevel.checkpoint()
         return ToolCallError(f"{tool.name} was stopped; work completed by then is kept.")
     except Exception as error:  # noqa: BLE001 - the boundary: whatever else is raised is a bug, told of and logged as one
+        if (refusal := PathRefused.from_system(error)) is not None:
+            return ToolCallError(in_arguments(tool, str(refusal)), refusal)
         _log.exception("the tool %s failed", tool.name)
         message = f"{tool.name} failed inside Palazzo ({type(error).__name__}): its write was rolled back."
         return ToolCallError(message, error)

@@ -28,7 +28,7 @@ def keep(call: HookCall) -> int:
     if hook_event.session == NO_SESSION_ID or hook_event.agent or not any(message.text.strip() for message in messages):
         return 0
     cwd = Path(hook_event.cwd or context.cwd)  # a host that names no directory starts its hooks in it
-    directory = cwd if cwd.is_absolute() else None
+    directory = cwd if cwd.is_absolute() and context.has_directory else None
     if directory is not None and _is_excluded(call, directory):
         return 0
     database, place_finder = context.writing().database, context.place_finder

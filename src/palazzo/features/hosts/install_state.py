@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from palazzo import paths
 from palazzo.client import rpc
 from palazzo.client.hook_client import PLAIN_TEXT
 from palazzo.features.hosts import host_programs
@@ -139,9 +140,15 @@ def inspect_hosts(context: Context, try_out: bool = True) -> tuple[HostStatus, .
             own = installer.files_of(context.variables, None)
             path = shutil.which(host.program, path=context.variables.get("PATH", ""))
             if own.directory.is_dir() or path is not None:
-                project = installer.files_of(context.variables, context.project_root)
+                project = installer.files_of(context.variables, project_to_inspect(context))
                 futures.append(pool.submit(_of_host, context, installer, own, project, path, trials))
     return tuple(future.result() for future in futures)
+
+
+def project_to_inspect(context: Context) -> Path | None:
+    """Return the root of the current project; None if it cannot be entered, so that its files are unknown."""
+    root = context.project_root
+    return root if paths.can_be_entered(root) else None
 
 
 def _of_host(
@@ -379,7 +386,7 @@ def _try_hook(host_spec: HostHooks, line: Sequence[str], variables: Mapping[str,
 def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
     """Start the MCP server, initialize it and list its tools; return what is wrong, or an empty text."""
     input_text = "".join(f"{json.dumps(message)}\n" for message in _INIT_MESSAGES)
-    answer = host_programs.run([*line], input_text, variables, None)
+    answer = host_programs.run([*line], input_text, _without_needless_service(line, variables), None)
     if isinstance(answer, str):
         return f"the MCP server {answer}"
     results = dict(_results(answer))
@@ -389,6 +396,13 @@ def _try_server(line: Sequence[str], variables: Mapping[str, str]) -> str:
     names = {tool.get("name") for tool in tools if isinstance(tool, dict)} if isinstance(tools, list) else set()
     missing = [tool for tool in _told_of(line) if tool not in names]
     return f"the MCP server lacks tools that agents' instructions name: {', '.join(missing)}" if missing else ""
+
+
+def _without_needless_service(line: Sequence[str], variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment for a trial. Without a palace, the server that is tried must not leave a service."""
+    named = next((line[n + 1] for n, word in enumerate(line[:-1]) if word == "--palace"), None)
+    has_palace = os.path.exists(rpc.chosen_palace(named, variables))  # noqa: PTH110 - a text
+    return variables if has_palace else {**variables, "PALAZZO_SERVICE": "off"}
 
 
 def _results(answer: bytes) -> Iterator[tuple[Any, dict[str, Any]]]:

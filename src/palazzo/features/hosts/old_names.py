@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.features.hosts import install_mempalace
-from palazzo.features.hosts.install_state import make_reinstall_command
+from palazzo.features.hosts.install_state import make_reinstall_command, project_to_inspect
 from palazzo.hosts import entry_matcher, host_files, host_registry, host_settings
 from palazzo.hosts.entry_matcher import FORMER_MODULE
 from palazzo.hosts.hook_wiring import PROGRAM, HostHooks
@@ -65,7 +65,7 @@ def _files(context: Context) -> Iterator[tuple[Installer, str, HostFiles]]:
     """Yield the files of each host, with their scope: the person's, then the project's."""
     for _, installer in host_registry.installers():
         own = installer.files_of(context.variables, None)
-        project = installer.files_of(context.variables, context.project_root)
+        project = installer.files_of(context.variables, project_to_inspect(context))
         yield installer, "user", own
         if project.hooks != own.hooks:
             yield installer, "project", project

@@ -55,6 +55,10 @@ INIT = Operation(
 )
 
 
+CANNOT_BE_READ = "it cannot be read:"
+"""The beginning of the reason why nothing was read from a path that the system refuses."""
+
+
 @dataclass(frozen=True, slots=True)
 class MineFilesRequest:
     """Index files and transcripts, byte for byte. Unchanged files are skipped.
@@ -180,6 +184,11 @@ archive.
 """
 
 
+def has_failed(result: MineResult) -> bool:
+    """Return whether all sources failed, or a path that was named cannot be read."""
+    return all_failed(result) or any(entry.reason.startswith(CANNOT_BE_READ) for entry in result.unread)
+
+
 MINE = Operation(
     "mine",
     MineFilesRequest,
@@ -189,7 +198,7 @@ MINE = Operation(
     summary="Index files and transcripts",
     writes=True,
     steps=True,
-    failed=all_failed,
+    failed=has_failed,
     ignored_options=MINE_IGNORED_OPTIONS,
     examples=("palazzo mine docs", "palazzo mine ~/exports/chatgpt.zip --mode convos --dry-run"),
 )

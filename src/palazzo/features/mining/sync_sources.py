@@ -69,6 +69,7 @@ def _tops(context: Context, connection: Connection, request: SyncSourcesRequest)
     if request.path is not None:
         return [context.led_to(request.path).resolve()]
     if request.wing is None:
+        context.check_directory()
         return [context.project_root.resolve()]
     wing, _ = check_place(connection, request.wing, None, context.notice)
     roots = [Path(root) for root in place_rows.roots_of_wing(connection, wing or "")]

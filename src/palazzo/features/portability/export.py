@@ -44,6 +44,8 @@ _REPORT_INTERVAL = 1_000
 def export(context: Context, request: ExportRequest) -> ExportResult:
     """Export the palace to a file with one JSON record per line, or to a tree of readable pages."""
     began = time.monotonic()
+    if request.salvage:
+        damage.check_beginning(context.palace_path)
     out = _out(context, request)
     if out != STDIN:
         known_exports.remember(context.palace_path, out)  # first, so that a partial file after a kill is known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 import tempfile
 import time
@@ -106,8 +105,10 @@ def _file(context: Context, request: ImportRequest) -> Iterator[Path]:
     """Yield the file to read; standard input is saved to a temporary file, because it is read twice."""
     if request.path != STDIN:
         path = context.led_to(request.path)
-        if not os.path.lexists(path):
-            raise UsageError(f"{path} does not exist. Name an export, or a directory of another memory.")
+        try:
+            path.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise UsageError(f"{path} does not exist. Name an export, or a directory of another memory.") from None
         if not (path.is_file() or path.is_dir()):
             raise UsageError(
                 f"{path} is neither a file nor a directory. Name one, or pass the data on standard input (-)."

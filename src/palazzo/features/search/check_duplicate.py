@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def check_duplicate(context: Context, request: CheckDuplicateRequest) -> CheckDuplicateResult:
     """Check whether the palace already has a text, word for word or nearly. Files nothing."""
+    if not request.text.strip():
+        raise UsageError("There is nothing to compare: the text is empty.")
     check_note(request.text)
     check_threshold(request.threshold)
     database = context.reading().database

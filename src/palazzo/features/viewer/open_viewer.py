@@ -27,6 +27,8 @@ def view(context: Context, request: ViewRequest) -> ViewResult:
         raise UsageError(f"Port {request.port} does not exist; choose one from 1 to {_HIGHEST_PORT:,}.")
     if request.export is None and (request.sessions or request.wing or request.facts):
         raise UsageError("--session, --wing and --facts say what to export: name a directory or a file with --export.")
+    if request.export is not None and not (request.sessions or request.wing or request.facts):
+        raise UsageError("Name what to export: --session ID, --wing WING or --facts.")
     endpoint = address_of(context)
     rpc.ensure_service(endpoint, context.variables, {"want": "calls"}).close()
     hello = {

@@ -95,6 +95,8 @@ def _is_repository(path: Path) -> bool:
 
 
 def _remote_of_repository(name: str, cwd: Path, variables: Mapping[str, str]) -> RemoteLocation | None:
+    if not _is_directory(cwd):
+        return None
     git = Git(cwd, variables)
     answer = git("remote", "get-url", "--", name, cwd=cwd, timeout=LOOK_WITHIN)
     top = git("rev-parse", "--show-toplevel", cwd=cwd, timeout=LOOK_WITHIN)
