@@ -61,7 +61,7 @@ def test_a_person_sees_tables_in_80_columns(palazzo: Command, locomo: str, monke
         "recall@10",
         "bm25",
         "single-hop",
-        "without unanswerable",
+        "unanswerable",
         "two",
         "p95",
         "on disk",

@@ -102,7 +102,10 @@ def test_friction_counts_what_several_sessions_saw(mined: Command) -> None:
 
 
 NOTHING = [
-    (["blame", "no/such.py"], "Nothing is recorded about no/such.py: try with --everywhere."),
+    (
+        ["blame", "no/such.py"],
+        "no/such.py does not exist here, and nothing is recorded about it: try with --everywhere.",
+    ),
     (["files", "zebra giraffe quantum"], "Nothing is recorded about this; try with --everywhere."),
     (["fix", "E0432"], "No earlier failure reports this error: try with --everywhere, or search for it with "),
     (["how", "terraform"], "No session ran terraform; try with --everywhere."),

@@ -53,7 +53,7 @@ def test_json_and_the_command_today_give_the_same(palazzo: Command, history: Pat
     assert [reminder["text"] for reminder in result["due"]] == ["Count the nests."]
     assert [session["wing"] for session in result["sessions"]] == ["acme"]
     assert {"session", "host", "title", "last_at"} <= set(result["sessions"][0])
-    assert result["new"]["notes"] == 3
+    assert result["new"]["notes"] == 0  # to-dos and reminders are no notes
     assert palazzo.json("today") == result
     assert palazzo("--palace", str(history / ".local/share/palazzo/palace.db"), "--json").json == result
 
