@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +67,28 @@ class Machine:
     def where(self) -> rpc.Address:
         return rpc.address(str(self.palace), self.variables)
 
-    def hook(
-        self, event: str, payload: object, seconds: float = 0.0, in_deleted_directory: bool = False, **variables: str
-    ) -> tuple[bytes, int]:
+    def hook(self, event: str, payload: object, seconds: float = 0.0, **variables: str) -> tuple[bytes, int]:
         """Run a hook as the installed script does; return what it prints and its exit code.
 
         With `seconds`, a hook that waits for a service, or does its work, may take that long: what it answers then
         does not depend on how busy the machine is.
         """
+        return self._run_hook(event, payload, seconds, variables)
+
+    def hook_in_deleted_directory(
+        self, event: str, payload: object, seconds: float = 0.0, **variables: str
+    ) -> tuple[bytes, int]:
+        """Run a hook whose current directory is gone."""
+        return self._run_hook(event, payload, seconds, variables, self._enter_deleted_directory)
+
+    def _run_hook(
+        self,
+        event: str,
+        payload: object,
+        seconds: float,
+        variables: Mapping[str, str],
+        before: Callable[[], None] | None = None,
+    ) -> tuple[bytes, int]:
         sent = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         command = [sys.executable, "-I", "-S", "-E", str(ROOT / "src" / "palazzo" / "__main__.py"), "hook"]
         if seconds:
@@ -87,7 +101,7 @@ class Machine:
             env={**self.variables, **variables},
             timeout=60,
             check=False,
-            preexec_fn=self._enter_deleted_directory if in_deleted_directory else None,
+            preexec_fn=before,
         )
         assert done.stderr == b""
         return done.stdout, done.returncode

@@ -74,7 +74,7 @@ def test_a_hook_in_a_deleted_directory_works_in_the_directory_of_its_session(
     payload = {**machine.payload(prompt=PROMPT), "session_id": "s-1"}
     for session in ("s-1", "s-2"):  # the second one finds the service, if there is one
         payload["session_id"] = session
-        output, code = machine.hook(event, payload, 30.0, in_deleted_directory=True, PALAZZO_SERVICE=service)
+        output, code = machine.hook_in_deleted_directory(event, payload, 30.0, PALAZZO_SERVICE=service)
         assert code == 0
         assert DECISION in injected_text(json.loads(output))
 
