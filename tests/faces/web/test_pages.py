@@ -57,7 +57,7 @@ def test_a_filter_is_a_chip_that_can_be_removed(visitor: ServedViewer) -> None:
     page = visitor.get("/?q=gateway&wing=api&kind=note").text
     assert '<a class="chip" href="/?q=gateway&amp;kind=note" aria-label="Remove the filter wing">' in page
     assert "deployed on Fridays" in page
-    assert "8443" not in page
+    assert re.search(r"\b8443\b", page) is None  # an id may have these digits
 
 
 def test_the_palace_as_it_was_on_a_day(visitor: ServedViewer) -> None:
