@@ -62,6 +62,6 @@ def test_pausing_and_resuming(palazzo: Command, given: str) -> None:
     assert palazzo.json("pause")["until"] is None
     assert "Paused: nothing is captured" in palazzo("status").out
     assert "Capture and injection are on again." in palazzo("resume").out
-    assert "It was not paused." in palazzo("resume").out
+    assert "Capture and injection were not paused." in palazzo("resume").out
     assert palazzo.json("pause", "--for", "30m")["until"]
     assert palazzo.json("status")["paused_until"]

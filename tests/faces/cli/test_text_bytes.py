@@ -21,7 +21,6 @@ REFUSAL = "is not valid UTF-8 from byte 8 on: convert it first"
         ("checkpoint", "-"),
         ("todo", "add", "-"),
         ("remind", "-", "--at", "tomorrow"),
-        ("kg", "add-many", "-"),
         ("event", "task", "-", "--to", "codex", "--done", "Tests pass."),
     ],
     ids=" ".join,
@@ -39,10 +38,12 @@ def test_an_argument_is_refused_likewise(palazzo: Command) -> None:
     assert (refused.code, REFUSAL in refused.error) == (2, True)
 
 
-def test_a_file_is_refused_likewise(palazzo: Command, tmp_path: Path) -> None:
-    (tmp_path / "facts.jsonl").write_bytes(BAD)
-    refused = palazzo("kg", "add-many", str(tmp_path / "facts.jsonl"))
-    assert (refused.code, REFUSAL in refused.error) == (2, True)
+def test_of_a_file_of_facts_the_line_is_refused(palazzo: Command, tmp_path: Path) -> None:
+    fact = b'{"subject": "api", "predicate": "uses", "object": "Redis%s"}\n'
+    (tmp_path / "facts.jsonl").write_bytes(fact % b"" + fact % b"\xff")
+    ran = palazzo("kg", "add-many", str(tmp_path / "facts.jsonl"))
+    assert (ran.code, "1 fact: 1 new" in ran.out) == (1, True)
+    assert "line 2  This line is not valid UTF-8." in ran.out
 
 
 def test_valid_text_is_stored_to_the_byte(home: Path) -> None:

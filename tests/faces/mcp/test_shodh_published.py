@@ -283,7 +283,7 @@ def test_what_is_wrong_is_said_of_the_arguments_that_there_are(talk: Talk) -> No
             {**span, "query": "x", "tags_only": True},
             "The time range is inverted: since must be before until.",
         ),
-        ("set_reminder", timed_arguments, "trigger_at: 'nonsense' is not a time"),
+        ("set_reminder", timed_arguments, "trigger_at: 'nonsense' is not a future time"),
     ):
         assert talk.refusal(name, **arguments_of_tool).startswith(begins)
 

@@ -81,7 +81,7 @@ def test_the_map_and_the_plots_become_svg_files_for_any_program(viewer: ServedVi
         assert "svg.map rect.room { stroke: #ffffff; }" in style
         assert "100%" not in style
         assert "var(" not in style
-    names = [element.text for element in pictures["map"].findall(f"./{SVG}svg/{SVG}a/{SVG}text")]
+    names = [element.text for element in pictures["map"].findall(f"./{SVG}svg/{SVG}a/{SVG}svg/{SVG}text")]
     assert "deploy" in names
 
 
@@ -89,7 +89,7 @@ def test_names_of_a_map_stay_visible_in_a_file(viewer: ServedViewer, tmp_path: P
     """A name is a neighbour of its room's rectangle: within it, no program would draw it."""
     pages = [file.read_text("utf-8") for file in exported(viewer, tmp_path / "out", wing="api").files]
     (page,) = (page for page in pages if "<!doctype" in page and 'class="map"' in page)
-    assert re.search(r"</title></rect>\s*<text", page)
+    assert re.search(r"</title></rect>\s*<svg [^>]*><text", page)
 
 
 def test_recorded_markup_stays_text_in_a_file(hostile: ServedViewer, tmp_path: Path) -> None:

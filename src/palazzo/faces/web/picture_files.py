@@ -10,7 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_FIGURE = re.compile(r"<figure\b([^>]*)>.*?(<svg\b[^>]*\bclass=\"(map|graph|bars|facts)\"[^>]*>.*?</svg>)", re.DOTALL)
+_FIGURE = re.compile(
+    r"<figure\b([^>]*)>.*?(<svg\b[^>]*\bclass=\"(map|graph|bars|facts)\"[^>]*>"
+    r"(?:[^<]|<(?!/?svg\b)|<svg\b[^>]*>(?:[^<]|<(?!/?svg\b))*</svg>)*</svg>)",  # a name is an SVG in the map's
+    re.DOTALL,
+)
 _CAPTION = re.compile(r" data-(?:picture|caption)=\"([^\"]*)\"")
 _START = re.compile(r"<svg\b([^>]*)>")
 _SIZE = re.compile(r"\bviewbox=\"0 0 ([\d.]+) ([\d.]+)\"")

@@ -91,6 +91,7 @@ class KgAddManyRequest:
             positional=True,
             option="FILE",
             file=True,
+            may_be_bytes=True,
         ),
     ]
 

@@ -108,6 +108,10 @@ def _statement(context: Context, line: str, belief: TrustAssessment) -> Statemen
 
 def _object(line: str) -> Mapping[str, Any]:
     try:
+        line.encode("utf-8")  # bytes that are not UTF-8 have come as lone surrogates
+    except UnicodeEncodeError:
+        raise UsageError("This line is not valid UTF-8.") from None
+    try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         raise UsageError(f"This is not JSON: {line[:_MOST_CHARACTERS]!r}.") from None
