@@ -28,7 +28,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from palazzo.errors import SourceUnreadable
 from palazzo.model import ContentKind, Micros, Role
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session, Unreadable
 from palazzo.sources.formats.block_text import Composer, call_text
@@ -37,8 +36,8 @@ from palazzo.sources.formats.jsonl_rows import JsonObject, string
 from palazzo.sources.formats.resume_context import Calls, trust_of_call
 from palazzo.sources.formats.row_records import objects_in
 from palazzo.sources.formats.source_times import moment
-from palazzo.store.database import SqliteConnection
-from palazzo.store.foreign_database import MAGIC, ForeignDatabase
+from palazzo.store.foreign_database import ForeignDatabase
+from palazzo.store.foreign_tables import check_tables, columns_of, has_tables, is_database_of
 
 KIND = "crush"
 NAME = "crush.db"
@@ -70,21 +69,13 @@ class Crush:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is a SQLite file of that name with Crush's tables."""
-        if path.name != NAME or not head.startswith(MAGIC):
-            return False
-        try:
-            with ForeignDatabase(path).snapshot() as connection:
-                return not _missing(connection)
-        except SourceUnreadable:
-            return False
+        return is_database_of(path, head, NAME, partial(has_tables, required=_REQUIRED_COLUMNS))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the sessions that have messages, oldest first."""
         database = ForeignDatabase(path)
         with database.snapshot() as connection:
-            missing = _missing(connection)
-            if missing:
-                raise SourceUnreadable(f"{path} has no {missing}: this version of Crush is not supported.")
+            check_tables(connection, path, _REQUIRED_COLUMNS, "Crush")
             sql = (
                 "SELECT s.id, s.parent_session_id, s.title, max(m.updated_at), count(*), sum(length(m.parts)) "
                 "FROM sessions AS s JOIN messages AS m ON m.session_id = s.id GROUP BY s.id ORDER BY s.created_at, s.id"
@@ -113,22 +104,9 @@ def has_session(path: Path, session: str) -> bool:
         return any(True for _ in connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)))
 
 
-def _columns(connection: SqliteConnection, table: str) -> set[str]:
-    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
-
-
-def _missing(connection: SqliteConnection) -> str:
-    """Return the first column that is missing; empty if all are there."""
-    for table, columns in _REQUIRED_COLUMNS.items():
-        missing = sorted(columns - _columns(connection, table))
-        if missing:
-            return f"column '{missing[0]}' in '{table}'"
-    return ""
-
-
 def _rows(database: ForeignDatabase, session: str, is_resting: bool, cwd: str) -> Iterator[Row]:
     with database.snapshot() as connection:
-        present = _columns(connection, "messages")
+        present = columns_of(connection, "messages")
         more = ", ".join(name if name in present else "NULL" for name in _OPTIONAL_COLUMNS)
         sql = (
             f"SELECT id, role, CAST(parts AS BLOB), created_at, {more} FROM messages "  # noqa: S608 (names are constants)

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from palazzo.errors import SourceUnreadable
 from palazzo.model import Role
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session, Unreadable
 from palazzo.sources.formats.block_text import JOINT, Composer, block_text, call_text, media_text
@@ -30,8 +29,8 @@ from palazzo.sources.formats.jsonl_rows import JsonObject, string
 from palazzo.sources.formats.resume_context import Calls, trust_of_call
 from palazzo.sources.formats.row_records import objects_in
 from palazzo.sources.formats.source_times import moment
-from palazzo.store.database import SqliteConnection
-from palazzo.store.foreign_database import MAGIC, ForeignDatabase
+from palazzo.store.foreign_database import ForeignDatabase
+from palazzo.store.foreign_tables import check_tables, columns_of, has_tables, is_database_of
 
 KIND = "goose"
 _NAME = "sessions.db"
@@ -51,22 +50,14 @@ class Goose:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is a SQLite file of that name with Goose's tables."""
-        if path.name != _NAME or not head.startswith(MAGIC):
-            return False
-        try:
-            with ForeignDatabase(path).snapshot() as connection:
-                return not _missing(connection)
-        except SourceUnreadable:
-            return False
+        return is_database_of(path, head, _NAME, partial(has_tables, required=_REQUIRED_COLUMNS))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the sessions that have messages, oldest first."""
         database = ForeignDatabase(path)
         with database.snapshot() as connection:
-            missing = _missing(connection)
-            if missing:
-                raise SourceUnreadable(f"{path} has no {missing}: this version of Goose is not supported.")
-            columns = _columns(connection, "sessions")
+            check_tables(connection, path, _REQUIRED_COLUMNS, "Goose")
+            columns = columns_of(connection, "sessions")
             name = "name" if "name" in columns else "description" if "description" in columns else "''"
             kind = "session_type" if "session_type" in columns else "''"
             sql = (
@@ -85,22 +76,9 @@ class Goose:
             )
 
 
-def _columns(connection: SqliteConnection, table: str) -> set[str]:
-    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
-
-
-def _missing(connection: SqliteConnection) -> str:
-    """Return the first column that is missing; empty if all are there."""
-    for table, required in _REQUIRED_COLUMNS.items():
-        missing = sorted(required - _columns(connection, table))
-        if missing:
-            return f"column '{missing[0]}' in '{table}'"
-    return ""
-
-
 def _rows(database: ForeignDatabase, session: str) -> Iterator[Row]:
     with database.snapshot() as connection:
-        metadata = "metadata_json" if "metadata_json" in _columns(connection, "messages") else "NULL"
+        metadata = "metadata_json" if "metadata_json" in columns_of(connection, "messages") else "NULL"
         sql = f"SELECT role, content_json, created_timestamp, {metadata} FROM messages WHERE session_id = ? ORDER BY id"  # noqa: S608
         records = [tuple(row) for row in connection.execute(sql, (session,))]
     rows, calls = Rows(), Calls()

@@ -31,7 +31,8 @@ from palazzo.sources.formats.resume_context import Calls
 from palazzo.sources.formats.row_records import objects_in, stamp_of
 from palazzo.sources.formats.source_times import moment
 from palazzo.store.database import SqliteConnection
-from palazzo.store.foreign_database import MAGIC, ForeignDatabase
+from palazzo.store.foreign_database import ForeignDatabase
+from palazzo.store.foreign_tables import has_tables, is_database_of
 
 _NAME = "data.sqlite3"
 _TABLES = {
@@ -50,13 +51,7 @@ class KiroDatabase:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is a SQLite file of that name with a table of conversations."""
-        if path.name != _NAME or not head.startswith(MAGIC):
-            return False
-        try:
-            with ForeignDatabase(path).snapshot() as connection:
-                return bool(_tables(connection))
-        except SourceUnreadable:
-            return False
+        return is_database_of(path, head, _NAME, lambda connection: bool(_tables(connection)))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the conversations that have a turn, oldest first."""
@@ -87,11 +82,7 @@ class KiroDatabase:
 
 def _tables(connection: SqliteConnection) -> list[str]:
     """Return the tables of conversations that have all their columns."""
-    return [
-        table
-        for table, needed in _TABLES.items()
-        if needed <= {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
-    ]
+    return [table for table, columns in _TABLES.items() if has_tables(connection, {table: columns})]
 
 
 def _parse(value: object) -> JsonObject:

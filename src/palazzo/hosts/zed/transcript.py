@@ -27,20 +27,21 @@ from pathlib import Path
 
 import zstandard
 
-from palazzo.errors import SourceUnreadable
 from palazzo.hosts.zed.thread_messages import thread_rows
 from palazzo.sources.formats import Collection, Identity, Row, Session, Unreadable
 from palazzo.sources.formats.jsonl_rows import JsonObject, string
 from palazzo.sources.formats.row_records import objects_in, stamp_of
 from palazzo.sources.formats.source_times import moment
 from palazzo.store.database import SqliteConnection
-from palazzo.store.foreign_database import MAGIC, ForeignDatabase
+from palazzo.store.foreign_database import ForeignDatabase
+from palazzo.store.foreign_tables import check_tables, columns_of, has_tables, is_database_of
 
 KIND = "zed"
 LARGEST = 256 * 1024 * 1024
 """Maximum bytes of an unpacked thread."""
 _NAME = "threads.db"
-_REQUIRED_COLUMNS = frozenset({"id", "summary", "updated_at", "data_type", "data"})
+_TABLE = "threads"
+_REQUIRED_COLUMNS = {_TABLE: {"id", "summary", "updated_at", "data_type", "data"}}
 _LATER_COLUMNS = ("parent_id", "folder_paths", "folder_paths_order")
 _WINDOW = 128 * 1024 * 1024
 """Maximum memory that a packed thread may ask for; the levels that Zed uses need far less."""
@@ -67,22 +68,14 @@ class Zed:
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Return whether this is a SQLite file of that name with Zed's table."""
-        if path.name != _NAME or not head.startswith(MAGIC):
-            return False
-        try:
-            with ForeignDatabase(path).snapshot() as connection:
-                return _columns(connection) >= _REQUIRED_COLUMNS
-        except SourceUnreadable:
-            return False
+        return is_database_of(path, head, _NAME, partial(has_tables, required=_REQUIRED_COLUMNS))
 
     def sessions(self, path: Path) -> Iterator[Session]:
         """Yield the threads, in the order of their last change."""
         database = ForeignDatabase(path)
         with database.snapshot() as connection:
-            columns = _columns(connection)
-            missing = sorted(_REQUIRED_COLUMNS - columns)
-            if missing:
-                raise SourceUnreadable(f"{path} has no column '{missing[0]}': this version of Zed is not supported.")
+            check_tables(connection, path, _REQUIRED_COLUMNS, "Zed")
+            columns = columns_of(connection, _TABLE)
             later = ", ".join(name if name in columns else "NULL" for name in _LATER_COLUMNS)
             sql = f"SELECT id, summary, updated_at, length(data), {later} FROM threads ORDER BY updated_at, id"  # noqa: S608
             threads = [_read_thread(row) for row in connection.execute(sql)]
@@ -96,10 +89,6 @@ class Zed:
                 directories[thread.id],
                 moment(thread.updated),
             )
-
-
-def _columns(connection: SqliteConnection) -> set[str]:
-    return {str(row[1]) for row in connection.execute("PRAGMA table_info(threads)")}
 
 
 def _read_thread(row: tuple[object, ...]) -> _Thread:
