@@ -116,7 +116,7 @@ class Screen:
             self.console.print(text, soft_wrap=True)
             return
         own_indent = len(text.plain) - len(text.plain.lstrip())
-        for line in self._broken(text, own_indent if wrap_indent is None else wrap_indent):
+        for line in self._break_lines(text, own_indent if wrap_indent is None else wrap_indent):
             self.console.print(line, soft_wrap=True)
 
     def trim(self, *parts: Part) -> None:
@@ -213,14 +213,14 @@ class Screen:
                 if cell.plain:
                     line.append(" " * _GAP if line.plain else "")
                     line.append(f"{header[n]}: " if n in right and header[n] else "", "dim").append_text(cell)
-            for part in self._broken(line, len(INDENT)):
+            for part in self._break_lines(line, len(INDENT)):
                 self.console.print(part, soft_wrap=True)
 
     def gap(self) -> None:
         """Write an empty line."""
         self.console.print()
 
-    def _broken(self, text: Text, indent: int) -> list[Text]:
+    def _break_lines(self, text: Text, indent: int) -> list[Text]:
         """Return a text as lines, broken between words; those after the first are indented."""
         words, start, limit, breaks = list(_WORD.finditer(text.plain)), 0, self.width, []
         for word in words[1:]:

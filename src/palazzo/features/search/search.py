@@ -127,7 +127,13 @@ def search(context: Context, request: SearchRequest) -> SearchResult:
         note=" ".join(
             filter(
                 None,
-                (point_in_time.note, answer.note, _unshown(left_out), _untrusted(answer.untrusted_ahead), team_note),
+                (
+                    point_in_time.note,
+                    answer.note,
+                    _unshown(left_out),
+                    _describe_untrusted(answer.untrusted_ahead),
+                    team_note,
+                ),
             )
         ),
         advice="" if hits else _advice(palace, request, answer),
@@ -301,7 +307,7 @@ def _unshown(left_out: int) -> str:
     return f"{hits} left out, of branches that are not merged into what is checked out (setting branch_policy)."
 
 
-def _untrusted(left_out: int) -> str:
+def _describe_untrusted(left_out: int) -> str:
     """Say what was left out of a search that does not take untrusted content."""
     if not left_out:
         return ""

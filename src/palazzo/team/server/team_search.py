@@ -162,7 +162,7 @@ def _readable_wings(session: Session, person: int, name: str | None) -> dict[int
     return {int(wing): ReadableWing(own_name, int(built)) for wing, own_name, built in rows}
 
 
-class _Ranked(NamedTuple):
+class _RankedDrawers(NamedTuple):
     """The columns and the score of each of the best drawers; see `TeamAnswer`."""
 
     drawers: list[tuple[tuple[Any, ...], float]]
@@ -172,7 +172,7 @@ class _Ranked(NamedTuple):
 
 def _rank(
     session: Session, team_source: TeamSource, parsed_query: ParsedQuery, named_wings: Sequence[int], limit: int
-) -> _Ranked:
+) -> _RankedDrawers:
     keyword_candidates = team_source.find_by_words(named_wings)
     nearest, near = team_source.find_nearest(named_wings)
     bm25 = dict(keyword_candidates.row_scores)
@@ -191,9 +191,9 @@ def _rank(
     is_talk = bool(evidence_ranks) and evidence_ranks[0].is_talk and evidence_ranks[0].candidate.cosine is not None
     chance = score.answer_chance(drawers[0][1] if drawers and not is_talk else None, nearest_cosine, held)
     if is_talk or nearest_cosine is None or not certainty.is_uncertain(candidate_ranks, {}, nearest_cosine, held):
-        return _Ranked(drawers, chance, 1.0)
+        return _RankedDrawers(drawers, chance, 1.0)
     evidence = certainty.gather_evidence(candidate_ranks, {}, nearest_cosine, held)
-    return _Ranked(drawers, chance, certainty.answer_certainty(evidence, certainty.BY_VECTORS))
+    return _RankedDrawers(drawers, chance, certainty.answer_certainty(evidence, certainty.BY_VECTORS))
 
 
 def _score_drawers(
