@@ -71,7 +71,9 @@ def run_part(part: Part, directory: str | None) -> dict[str, Any] | None:
     where = [] if directory is None else ["--directory", directory]
     command = [sys.executable, "-m", "palazzo", "selftest", "--json", *part.arguments, *where]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    result: dict[str, Any] = json.loads(done.stdout)
+    result: dict[str, Any] = json.loads(done.stdout or "{}")
+    if "rows" not in result:  # it could not run at all, and has said why
+        raise SystemExit(f"palazzo selftest ended with exit code {done.returncode}.")
     return None if result["interrupted"] else {"arguments": part.arguments, **result}
 
 

@@ -59,7 +59,9 @@ def _run(request: dict[str, Any], files: Path) -> dict[str, Any]:
         _, status = os.waitpid(pid, 0)
         was_killed = os.WIFSIGNALED(status)
     seconds = time.monotonic() - began
-    for name in paths["modules"].read_text(encoding="utf-8").split():
+    # A child that was killed may have written half of a name.
+    names = [] if was_killed else paths["modules"].read_text(encoding="utf-8").split()
+    for name in names:
         if name not in sys.modules:
             importlib.import_module(name)
     error = paths["stderr"].read_text(encoding="utf-8", errors="replace")
