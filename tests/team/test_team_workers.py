@@ -22,7 +22,7 @@ from tests.team.postgres import working
 from palazzo.store import keyword_columns, keyword_tokens
 from palazzo.store.database import Connection
 from palazzo.team.server import scratch_palace, wing_rows
-from palazzo.team.server.scratch_palace import ScratchPalace, TeamDrawer, TeamPosition
+from palazzo.team.server.scratch_palace import IsApproved, ScratchPalace, TeamDrawer, TeamPosition
 from palazzo.team.server.team_database import Session, TeamDatabase
 from palazzo.team.server.worker import Worker
 
@@ -62,9 +62,11 @@ def test_a_build_reads_and_writes_only_what_is_new(team: Team, monkeypatch: pyte
     described: list[int] = []
     describe = scratch_palace.describe_drawers
 
-    def record_rows(connection: Connection, rows: Sequence[int], owners: Mapping[bytes, int]) -> Iterator[TeamDrawer]:
+    def record_rows(
+        connection: Connection, rows: Sequence[int], owners: Mapping[bytes, int], is_approved: IsApproved
+    ) -> Iterator[TeamDrawer]:
         described.extend(rows)
-        return describe(connection, rows, owners)
+        return describe(connection, rows, owners, is_approved)
 
     with monkeypatch.context() as patch:
         patch.setattr(scratch_palace, "describe_drawers", record_rows)

@@ -120,6 +120,7 @@ FEATURES = {
     "team_status": "team",
     "team_log": "team",
     "team_search": "team",
+    "team_approve": "team",
     "team_erasures": "team",
     "quarantine_list": "trust",
     "quarantine_approve": "trust",

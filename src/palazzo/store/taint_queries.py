@@ -287,6 +287,17 @@ def called_from_outside(connection: Connection) -> list[int]:
     return [int(row) for (row,) in rows]
 
 
+def approved_notes(connection: Connection, rooms: Iterable[int]) -> list[int]:
+    """Return the row ids of live notes in these rooms that a person has approved, and that are trusted since."""
+    rows = connection.execute(
+        "SELECT DISTINCT d.id FROM act JOIN act_span s ON s.act = act.id JOIN drawer d ON d.uid = s.drawer_uid"
+        " WHERE act.kind = 'approve' AND d.kind = 'note' AND d.trust <> 'external' AND d.retired_at IS NULL"
+        " AND d.room IN (SELECT value FROM json_each(?)) ORDER BY d.id",
+        (json.dumps([*rooms]),),
+    )
+    return [int(row) for (row,) in rows]
+
+
 def written_under(connection: Connection, items: Iterable[str]) -> list[Under]:
     """Return the notes, entries, to-dos and reminders whose writer had met one of these items."""
     rows = connection.execute(

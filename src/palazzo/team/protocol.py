@@ -7,7 +7,7 @@ that the device sent of the wing before; so what is no longer shared is withdraw
 
 from __future__ import annotations
 
-from hashlib import sha256
+from hashlib import blake2b, sha256
 
 from palazzo.errors import SegmentRefused
 from palazzo.sync.field_codecs import BadRecord
@@ -39,6 +39,14 @@ CALLBACK = "/sign-on"
 Role = str
 ROLES = ("reader", "writer", "maintainer", "owner")
 """In order of their rights: each may do what those before it may."""
+
+
+def digest_text(text: str, key: bytes) -> str:
+    """Return what identifies an approved text of a wing; without the wing's key, no text can be guessed from it.
+
+    PostgreSQL stores neither NUL nor lone surrogates, so a text and what comes back from there count as the same.
+    """
+    return blake2b(text.replace("\0", " ").encode("utf-8", "replace"), digest_size=16, key=key).hexdigest()
 
 
 def open_segment(content: bytes, name: SegmentName, device: str, wing: str, key: bytes) -> SegmentContent:

@@ -10,6 +10,8 @@
     POST   /team/v1/wings/{id}/segments/{segment}     the bytes of a segment
     DELETE /team/v1/wings/{id}/segments               withdraw all that the device sent
     PUT    /team/v1/wings/{id}/members                {"person", "role"}: a role, or null
+    PUT    /team/v1/wings/{id}/approvals              {"drawers": {id: digest}}: those of the device's own palace
+    POST   /team/v1/wings/{id}/approvals              {"drawer", "digest"}: of a maintainer; a null digest takes it back
     POST   /team/v1/search                            {"query", "limit", "wing"}
     GET    /team/v1/drawers/{id}                      the drawers whose id begins so, at least 8 digits
     GET    /team/v1/log                               what was done, newest first
@@ -41,7 +43,7 @@ from palazzo.errors import NotFound, PalazzoError, SegmentUnreadable, UsageError
 from palazzo.sync.segments import SegmentName
 from palazzo.team.identity_provider import ProviderUnusable
 from palazzo.team.protocol import LARGEST_BODY, PREFIX, ROLES
-from palazzo.team.server import accounts, erasures, ingress
+from palazzo.team.server import accounts, approvals, erasures, ingress
 from palazzo.team.server.accounts import Account, NotAllowed, QuotaExceeded, WingAccess
 from palazzo.team.server.ingress import OutOfSequence
 from palazzo.team.server.sign_on_service import SignOnBusy, SignOnService
@@ -61,7 +63,7 @@ _STATUSES: tuple[tuple[type[PalazzoError], int, str], ...] = (
     (SegmentUnreadable, 422, "segment"),
     (PalazzoError, 500, "error"),
 )
-_LARGEST_JSON = 64 * 1024
+_LARGEST_JSON, _LARGEST_APPROVALS = 64 * 1024, 256 * 1024
 _DEVICE_BYTES, _KEY_BYTES = 16, 32
 _MOST_LOG_LINES, _MOST_CERTIFICATES = 500, 100
 Answer = dict[str, Any]
@@ -98,6 +100,8 @@ class TeamApp:
             self._route(f"{wing}/segments/{{segment}}", "POST", TeamApp.receive, LARGEST_BODY),
             self._route(f"{wing}/segments", "DELETE", TeamApp.withdraw),
             self._route(f"{wing}/members", "PUT", TeamApp.set_member),
+            self._route(f"{wing}/approvals", "PUT", TeamApp.replace_approvals, _LARGEST_APPROVALS),
+            self._route(f"{wing}/approvals", "POST", TeamApp.approve),
             self._route(f"{PREFIX}/search", "POST", TeamApp.find),
             self._route(f"{PREFIX}/drawers/{{id}}", "GET", TeamApp.read_drawers),
             self._route(f"{PREFIX}/notes", "POST", TeamApp.list_notes),
@@ -186,6 +190,25 @@ class TeamApp:
         if role is not None and role not in ROLES:
             raise UsageError(f"A role is one of {', '.join(ROLES)}.")
         accounts.set_member(self.database, account, wing, _text(values, "person"), role)
+        return {}
+
+    def replace_approvals(self, request: Request, body: bytes) -> Answer:
+        """Take over which notes are approved in the palace of a device."""
+        account, wing = self._wing(request)
+        digests = _values(body).get("drawers")
+        if not (isinstance(digests, dict) and all(isinstance(digest, str) for digest in digests.values())):
+            raise UsageError("'drawers' must have a digest for each id.")
+        return {"changed": approvals.replace_own(self.database, account, wing, digests)}
+
+    def approve(self, request: Request, body: bytes) -> Answer:
+        """Let a maintainer approve a note, or take that back."""
+        account, wing = self._wing(request)
+        values = _values(body)
+        drawer = _text(values, "drawer")
+        if values.get("digest") is None:
+            approvals.revoke(self.database, account, wing, drawer)
+        else:
+            approvals.approve(self.database, account, wing, drawer, _text(values, "digest"))
         return {}
 
     def read_log(self, request: Request, body: bytes) -> Answer:

@@ -108,6 +108,8 @@ def _labels(hit: HitView, now: Micros) -> Iterator[str]:
         yield "untrusted"
     if hit.label:
         yield hit.label
+    elif hit.person and hit.branch:
+        yield f"branch {quoted_name(hit.branch)}"
     if hit.feedback:
         yield f"judged {hit.feedback}"
     if hit.superseded is not None:

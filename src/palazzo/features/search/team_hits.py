@@ -39,7 +39,7 @@ OWN_SHARE = 2 / 3
 """The part of the token budget that one's own hits have; teammates' hits have what these leave of all of it."""
 LEAST_SCORE = LIKELY
 """A teammate's hit below this is not shown: the nearest of what others wrote is no answer."""
-_LEAST_TOKENS = 40
+_LEAST_TOKENS, _MOST_TOKENS = 40, 2_000
 _UNKNOWN_TO_TEAM = {
     "tags": "--tag",
     "source": "--source",
@@ -162,6 +162,16 @@ def ask_for_notes(context: Context, wing: str, limit: int, seconds: float) -> Fu
         return None
     connection = TeamConnection(member.url, member.token, seconds)
     return _start(lambda: connection.list_notes(wing, limit))
+
+
+def view_shared_hits(shared_hits: Sequence[SharedHit], query: str) -> list[HitView]:
+    """Return the hits of the team alone as a person reads them: each with its strength and its best sentence."""
+    words = frozenset(query.casefold().split())
+    strengths = strengths_of([hit.score for hit in shared_hits])
+    return [
+        replace(_fit(view_shared_hit(hit), _MOST_TOKENS, words), strength=strength)
+        for hit, strength in zip(shared_hits, strengths, strict=True)
+    ]
 
 
 def view_shared_hit(shared_hit: SharedHit) -> HitView:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from palazzo.model import Micros
-from palazzo.operations.operation import About, Operation
+from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 INVITATION = "PALAZZO_TEAM_INVITATION"
 _DEVICE_HELP = "Sign on by a code, without a browser on this machine."
@@ -112,6 +112,8 @@ class SharedWing:
     bytes: int
     withdrawn: bool
     created: bool
+    approvals: int = 0
+    """How many notes whose approval was sent, or taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +300,8 @@ class TeamSearchResult:
 
     hits: tuple[TeamHitView, ...]
     problem: str = ""
+    query: Annotated[str, PERSON_ONLY] = ""
+    searched_at: Annotated[Micros, PERSON_ONLY] = Micros(0)
 
 
 TEAM_SEARCH = Operation(
@@ -307,6 +311,39 @@ TEAM_SEARCH = Operation(
     scope="read",
     engine="team_sharing:team_search",
     examples=("palazzo team search why do we retry twice",),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamApproveRequest:
+    """Approve notes that teammates' agents wrote after reading untrusted content, in wings that you maintain.
+
+    Read each first: 'palazzo show ID'. An approval is of exactly these words. Your own notes are approved in your own
+    palace ('palazzo quarantine approve'), and your next share says so.
+    """
+
+    ids: Annotated[
+        tuple[str, ...], About("Ids of notes, or their beginnings, as a search shows them.", positional=True)
+    ]
+    revoke: Annotated[bool, About("Take back what maintainers have approved.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class TeamApproveResult:
+    """The ids of the notes that were approved, or whose approval was taken back."""
+
+    notes: tuple[str, ...]
+    revoked: bool
+
+
+TEAM_APPROVE = Operation(
+    "team_approve",
+    TeamApproveRequest,
+    TeamApproveResult,
+    scope="admin",
+    engine="team_approval:team_approve",
+    steps=True,
+    examples=("palazzo team approve d697f17a", "palazzo team approve d697f17a --revoke"),
 )
 
 

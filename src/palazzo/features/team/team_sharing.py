@@ -90,6 +90,7 @@ def _share(context: Context, request: TeamShareRequest, connection: TeamConnecti
         outcome.bytes,
         outcome.is_new_epoch,
         is_created,
+        outcome.approvals,
     )
 
 
@@ -117,4 +118,5 @@ def team_search(context: Context, request: TeamSearchRequest) -> TeamSearchResul
         raise UsageError("--limit must be at least 1.")
     _, connection = connect(context)
     hits = connection.search(request.query, request.limit, request.wing)
-    return TeamSearchResult(tuple(TeamHitView(**asdict(hit)) for hit in hits))
+    views = tuple(TeamHitView(**asdict(hit)) for hit in hits)
+    return TeamSearchResult(views, query=request.query, searched_at=context.now)

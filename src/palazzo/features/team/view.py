@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from palazzo.features.screen import Screen
+from palazzo.features.search.hit_view import Answer, write_hit
+from palazzo.features.search.team_hits import view_shared_hits
 from palazzo.features.team.contract import (
     ErasureView,
     SharedWing,
     SignOnStepView,
+    TeamApproveResult,
     TeamErasuresResult,
     TeamJoinResult,
     TeamLogResult,
@@ -18,6 +22,7 @@ from palazzo.features.team.contract import (
     TeamStatusResult,
     TeamUnshareResult,
 )
+from palazzo.team.client.team_connection import SharedHit
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
@@ -55,16 +60,20 @@ def team_share(screen: Screen, result: TeamShareResult) -> None:
 
 
 def _show_wing(screen: Screen, wing: SharedWing, dry_run: bool) -> None:
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in wing.records.items()) or "nothing yet"
-    if dry_run:
-        screen.say(
-            (wing.wing, "bold"), f": would share {counts}; of these {count_noun(wing.sent, 'record')} would be sent"
-        )
+    counts = ", ".join(count_noun(count, kind) for kind, count in wing.records.items()) or "nothing yet"
+    name, approvals = (wing.wing, "bold"), count_noun(wing.approvals, "approval")
+    if dry_run and not wing.records:
+        screen.say(name, ": there is nothing to share yet.")
+    elif dry_run:
+        screen.say(name, f": {count_noun(wing.sent, 'record')} would be sent. Shared then: {counts}.")
     elif wing.segments:
         size = f"{count_noun(wing.segments, 'segment')}, {wing.bytes / 1000:,.0f} kB"
-        screen.say((wing.wing, "bold"), f": sent {count_noun(wing.sent, 'record')} ({size}); shared: {counts}")
+        size += f", {approvals}" if wing.approvals else ""
+        screen.say(name, f": sent {count_noun(wing.sent, 'record')} ({size}). Shared now: {counts}.")
+    elif wing.approvals:
+        screen.say(name, f": sent {approvals}. Shared now: {counts}.")
     else:
-        screen.say((wing.wing, "bold"), f": nothing new to send; shared: {counts}")
+        screen.say(name, f": there is nothing new to send. Shared now: {counts}.")
     if wing.created:
         screen.say((f"Only you can read it: 'palazzo team member {wing.wing} NAME' lets a teammate in.", "dim"))
         screen.say(("The background service sends what is added, unless the setting team.background is off.", "dim"))
@@ -140,11 +149,24 @@ def _places_of(erasure: ErasureView) -> Iterator[str]:
     yield f"devices: no answer yet from {', '.join(silent)}" if silent else "devices: all have acknowledged"
 
 
+def team_approve(screen: Screen, result: TeamApproveResult) -> None:
+    """Say how many notes were approved."""
+    notes = count_noun(len(result.notes), "note")
+    if result.revoked:
+        screen.say(f"The approval of {notes} was taken back.")
+    else:
+        screen.say(f"{notes} approved for everybody who may read them.")
+    screen.say(("Search shows it as soon as a worker has built the wing again.", "dim"))
+
+
 def team_search(screen: Screen, result: TeamSearchResult) -> None:
-    """Show the hits: whose each is, how far it is trusted, and its text."""
+    """Show the hits as a search of the palace does: whose each is, and the lines around its best sentence."""
     if not result.hits:
         screen.say("Nothing found in the wings that teammates share with you.")
-    for hit in result.hits:
-        about = f"{hit.wing}/{hit.room} · {hit.person} ({hit.trust}) · {to_iso(hit.created_at)[:10]}"
-        screen.say((hit.title or hit.id[:8], "bold"), f"  {about} · {hit.score:.2f}")
-        screen.exact(f"{hit.text}\n\n")
+        return
+    hits = view_shared_hits([SharedHit(**asdict(hit)) for hit in result.hits], result.query)
+    words = frozenset(result.query.casefold().split())
+    answer = Answer(result.searched_at, "", None, hits, words, explained=False)
+    for rank, hit in enumerate(hits, 1):
+        write_hit(screen, rank, hit, answer)
+    screen.say((f"{count_noun(len(hits), 'hit')}; 'palazzo show {hits[0].short_id}' shows the first in full", "dim"))

@@ -59,10 +59,13 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class SentState:
-    """What the server has of a wing from this device: the last segment's name, and each record's hash by its key."""
+    """What the server has of a wing from this device: the last segment's name, each record's hash by its key, and the
+    digests of approved notes by drawer.
+    """
 
     head: str = ""
     records: Mapping[str, str] = field(default_factory=dict)
+    approved: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

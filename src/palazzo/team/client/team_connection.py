@@ -121,6 +121,14 @@ class TeamConnection:
         """Give a person a role in a wing; None takes it away."""
         self._send("PUT", f"/wings/{quote(wing)}/members", {"person": person, "role": role})
 
+    def replace_approvals(self, wing: str, digests: dict[str, str]) -> None:
+        """Say which notes are approved here: the digests of their texts, by drawer. Others are not, any more."""
+        self._send("PUT", f"/wings/{quote(wing)}/approvals", {"drawers": digests})
+
+    def approve(self, wing: str, drawer: str, digest: str | None) -> None:
+        """Approve a teammate's note, as a maintainer; None takes that back."""
+        self._send("POST", f"/wings/{quote(wing)}/approvals", {"drawer": drawer, "digest": digest})
+
     def search(self, query: str, limit: int, wing: str | None) -> list[SharedHit]:
         """Return the best hits, best first."""
         return _read_hits(self._send("POST", "/search", {"query": query, "limit": limit, "wing": wing}))

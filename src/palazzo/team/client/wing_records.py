@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from palazzo.errors import UsageError
 from palazzo.model import Micros
-from palazzo.store import place_rows, remote_rows
+from palazzo.store import drawers, items, place_rows, remote_rows, taint_queries
 from palazzo.store.database import Connection
 from palazzo.store.drawer_listing import Listing
 from palazzo.sync import push_filter, record_reader
@@ -31,9 +31,12 @@ from palazzo.team.protocol import LONGEST_LINE, SHARED_KINDS, kind_of
 
 @dataclass(slots=True)
 class Selection:
-    """What a wing shares: lines in canonical order, by the key of their record; and what stays, by reason."""
+    """What a wing shares: lines in canonical order, by the key of their record; the texts of notes that a person has
+    approved, by drawer; and what stays, by reason.
+    """
 
     lines: dict[str, bytes] = field(default_factory=dict)
+    approved: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     withheld: Counter[str] = field(default_factory=Counter)
 
@@ -67,6 +70,7 @@ def select_records(connection: Connection, wing: str, since: Micros | None = Non
         selection.lines[_key_of(record)] = line
         selection.counts[kind_of(record)] += 1
     _drop_secret_lines(selection)
+    selection.approved = dict(_find_approved(connection, rooms, selection.lines.keys()))
     selection.withheld.update(stays.values())
     return selection
 
@@ -112,18 +116,30 @@ def _find_divided(connection: Connection, ids: list[str]) -> Iterator[str]:
     return (bytes(uid).hex() for (uid,) in rows)
 
 
+def _find_approved(connection: Connection, rooms: Collection[int], keys: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield approved notes whose items are shared: the id of each drawer, and its text."""
+    rows = taint_queries.approved_notes(connection, rooms)
+    spans, uids = drawers.spans_of(connection, rows), drawers.uids_of(connection, rows)
+    item_rows = {item for own in spans.values() for item, _, _ in own}
+    item_keys = {row: f"item/{uid.hex()}" for row, uid in items.uids_of(connection, item_rows)}
+    texts = items.read_texts(connection, item_rows)
+    for row, uid in zip(rows, uids, strict=True):
+        if all(item_keys[item] in keys for item, _, _ in spans[row]):
+            yield uid.hex(), "\n\n".join(texts[item][start:end] for item, start, end in spans[row])
+
+
 def _drop_dependents(records: list[Record], stays: dict[str, str]) -> Iterator[Record]:
     """Yield the records that are sent: items that do not stay, and what these need."""
-    items = {record.id: record for record in records if isinstance(record, Item) and record.id not in stays}
-    rooms = {item.room for item in items.values()}
-    sources = {item.source for item in items.values()}
+    sent_items = {record.id: record for record in records if isinstance(record, Item) and record.id not in stays}
+    rooms = {item.room for item in sent_items.values()}
+    sources = {item.source for item in sent_items.values()}
     wings = {record.wing for record in records if isinstance(record, Room) and record.id in rooms}
     for record in records:
         match record:
             case Repetition() | Revision():
-                is_needed = record.item in items
+                is_needed = record.item in sent_items
             case _:
-                needed = {"item": items.keys(), "room": rooms, "source": sources, "wing": wings}[kind_of(record)]
+                needed = {"item": sent_items.keys(), "room": rooms, "source": sources, "wing": wings}[kind_of(record)]
                 is_needed = _id_of(record) in needed
         if is_needed:
             yield record

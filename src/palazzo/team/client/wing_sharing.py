@@ -7,7 +7,7 @@ that still is; the server then deletes the epoch before. A lost answer is repair
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from palazzo.model import Micros
 from palazzo.sync import segments
 from palazzo.sync.device_cards import Card, Signer
 from palazzo.sync.segments import Segment, SegmentName, Series
+from palazzo.team import protocol
 from palazzo.team.client import membership as membership_files
 from palazzo.team.client.membership import Membership, SentState
 from palazzo.team.client.team_connection import TeamConnection
@@ -24,12 +25,15 @@ from palazzo.team.client.wing_records import Selection
 
 @dataclass(frozen=True, slots=True)
 class ShareOutcome:
-    """What was sent: records, segments and their bytes. `is_new_epoch` says that the rest was withdrawn."""
+    """What was sent: records, segments and their bytes. `is_new_epoch` says that the rest was withdrawn; `approvals`
+    counts notes whose approval was sent or taken back.
+    """
 
-    records: int
-    segments: int
-    bytes: int
-    is_new_epoch: bool
+    records: int = 0
+    segments: int = 0
+    bytes: int = 0
+    is_new_epoch: bool = False
+    approvals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +69,27 @@ def send_wing(
     sent = membership_files.load_sent(palace, wing)
     head = SegmentName.parse(str(about["head"])) if about["head"] else None
     if str(head or "") != sent.head:  # an answer was lost, or the server was restored: what it has is not known
-        sent = SentState(str(head or ""), {"": ""} if head else {})
-    delta = compare(selection, sent)
-    if not delta.lines and not delta.is_new_epoch:
-        return ShareOutcome(0, 0, 0, False)
-    size = count = 0
-    for segment in _write(member, wing, bytes.fromhex(about["key"]), head, delta, clock):
-        connection.send_segment(wing, str(segment.name), segment.content)
-        size, count, head = size + len(segment.content), count + 1, segment.name
-    if head is None:
-        raise RemoteRewritten("Nothing was written for the team server.")
-    membership_files.save_sent(palace, wing, SentState(str(head), delta.hashes))
-    return ShareOutcome(len(delta.lines), count, size, delta.is_new_epoch)
+        unknown = {"": ""} if head else {}
+        sent = SentState(str(head or ""), unknown, unknown)
+    delta, key = compare(selection, sent), bytes.fromhex(about["key"])
+    outcome = ShareOutcome()
+    if delta.lines or delta.is_new_epoch:
+        size = count = 0
+        for segment in _write(member, wing, key, head, delta, clock):
+            connection.send_segment(wing, str(segment.name), segment.content)
+            size, count, head = size + len(segment.content), count + 1, segment.name
+        if head is None:
+            raise RemoteRewritten("Nothing was written for the team server.")
+        sent = replace(sent, head=str(head), records=delta.hashes)
+        membership_files.save_sent(palace, wing, sent)
+        outcome = ShareOutcome(len(delta.lines), count, size, delta.is_new_epoch)
+    digests = {drawer: protocol.digest_text(text, key) for drawer, text in selection.approved.items()}
+    if digests == sent.approved:
+        return outcome
+    connection.replace_approvals(wing, digests)
+    membership_files.save_sent(palace, wing, replace(sent, approved=digests))
+    changed = {drawer for drawer, _ in digests.items() ^ sent.approved.items() if drawer}
+    return replace(outcome, approvals=len(changed))
 
 
 def _write(

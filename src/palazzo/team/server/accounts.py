@@ -40,6 +40,12 @@ class Account:
     device: bytes | None
     public_key: bytes | None
 
+    def require_device(self) -> bytes:
+        """Return the device; raises NotAllowed if the token belongs to none."""
+        if self.device is None:
+            raise NotAllowed("This token belongs to no device: join the team with one.")
+        return self.device
+
 
 @dataclass(frozen=True, slots=True)
 class WingAccess:

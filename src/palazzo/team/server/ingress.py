@@ -48,7 +48,7 @@ def _append(
     database: TeamDatabase, account: Account, access: WingAccess, segment: SegmentContent, content: bytes
 ) -> None:
     """Store a checked segment after the device's last one; nothing if it is that one."""
-    device, name = _device_of(account), segment.name
+    device, name = account.require_device(), segment.name
     with database.as_person(account.person) as session:
         _lock_series(session, access.wing, device)
         head = read_head(session, access.wing, device)
@@ -63,7 +63,7 @@ def _append(
 
 def withdraw(database: TeamDatabase, account: Account, access: WingAccess) -> bool:
     """Delete all that a device has sent of a wing; return whether there was anything."""
-    device = _device_of(account)
+    device = account.require_device()
     with database.as_person(account.person) as session:
         _lock_series(session, access.wing, device)
         dropped = _drop_segments(session, account, access.wing)
@@ -84,7 +84,7 @@ def withdraw_all(database: TeamDatabase, name: str) -> int:
     for (wing,) in wings:
         with _waiting_for(database, wing) as held, held.transaction() as session:
             for account in account_list:
-                _lock_series(session, wing, _device_of(account))
+                _lock_series(session, wing, account.require_device())
                 count += _drop_segments(session, account, wing)
                 session.execute("DELETE FROM team.head WHERE wing = %s AND device = %s", (wing, account.device))
     accounts.record(database, Account(person, name, None, None), "withdraw", detail=f"{count} series, by the operator")
@@ -107,7 +107,7 @@ def _waiting_for(database: TeamDatabase, wing: int) -> Iterator[HeldWing]:
 def head_of(database: TeamDatabase, account: Account, access: WingAccess) -> SegmentName | None:
     """Return the last segment that a device has sent of a wing."""
     with database.as_person(account.person) as session:
-        return read_head(session, access.wing, _device_of(account))
+        return read_head(session, access.wing, account.require_device())
 
 
 def read_head(session: Session, wing: int, device: bytes) -> SegmentName | None:
@@ -118,14 +118,8 @@ def read_head(session: Session, wing: int, device: bytes) -> SegmentName | None:
     return None if row is None else SegmentName(*row)
 
 
-def _device_of(account: Account) -> bytes:
-    if account.device is None:
-        raise NotAllowed("This token belongs to no device: join the team with one.")
-    return account.device
-
-
 def _check_segment(account: Account, access: WingAccess, name: SegmentName, content: bytes) -> SegmentContent:
-    device = _device_of(account)
+    device = account.require_device()
     segment = protocol.open_segment(content, name, device.hex(), access.uid.hex(), access.key)
     if segment.card is None or segment.card.public != account.public_key:
         raise SegmentRefused("The segment is not signed with the key of the device to which this token belongs.")
@@ -152,7 +146,7 @@ def _drop_segments(session: Session, account: Account, wing: int) -> bool:
     """Delete a device's segments, and note that; the worker then builds the wing again, without them."""
     rows = session.execute(
         "DELETE FROM team.segment WHERE wing = %s AND device = %s RETURNING epoch, n, hash, length(content)",
-        (wing, _device_of(account)),
+        (wing, account.require_device()),
     ).fetchall()
     if rows:
         row = session.execute(
@@ -166,7 +160,7 @@ def _drop_segments(session: Session, account: Account, wing: int) -> bool:
 
 
 def _store(session: Session, account: Account, wing: int, name: SegmentName, content: bytes) -> None:
-    device = _device_of(account)
+    device = account.require_device()
     session.execute(
         "INSERT INTO team.segment(wing, device, person, epoch, n, hash, content) VALUES (%s, %s, %s, %s, %s, %s, %s)",
         (wing, device, account.person, name.epoch, name.n, name.hash, content),

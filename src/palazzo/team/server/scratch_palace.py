@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -48,6 +48,10 @@ TEAMMATE = "teammate"
 """The trust of what a teammate said: below `user`, which is the person alone."""
 _TRUSTS = {"user": TEAMMATE, "agent": TEAMMATE}
 """The trust that words have for others. `repo`, `tool` and `external` stay what they are."""
+
+
+IsApproved = Callable[[bytes, str, int], bool]
+"""Whether a drawer's text is approved, by its id, text, and the person who shared it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +218,19 @@ class ScratchPalace:
             spans = drawers.spans_of(connection, rows).values()
             return [uid for _, uid in items.uids_of(connection, {item for own in spans for item, _, _ in own})]
 
-    def read_drawers(self, rows: Sequence[int], owners: Mapping[bytes, int]) -> Iterator[TeamDrawer]:
+    def find_rows(self, uids: Iterable[bytes]) -> list[int]:
+        """Return the row ids of those of these drawers that are live, ascending."""
+        with self._palace.database.snapshot() as connection:
+            rows = (drawers.find_drawer(connection, uid) for uid in uids)
+            return sorted(row for row in rows if row is not None and drawers.is_live(connection, row))
+
+    def read_drawers(
+        self, rows: Sequence[int], owners: Mapping[bytes, int], is_approved: IsApproved
+    ) -> Iterator[TeamDrawer]:
         """Yield drawers, without what agents thought; `owners` has the owners of their items."""
         with self._palace.database.snapshot() as connection:
             for start in range(0, len(rows), _AT_ONCE):
-                yield from describe_drawers(connection, rows[start : start + _AT_ONCE], owners)
+                yield from describe_drawers(connection, rows[start : start + _AT_ONCE], owners, is_approved)
 
     @property
     def embedder_name(self) -> str:
@@ -263,7 +275,12 @@ def _own_source(source: str, person: int) -> str:
     return blake2b(f"{person}/{source}".encode(), digest_size=16).hexdigest()
 
 
-def describe_drawers(connection: Connection, rows: Sequence[int], owners: Mapping[bytes, int]) -> Iterator[TeamDrawer]:
+def describe_drawers(
+    connection: Connection,
+    rows: Sequence[int],
+    owners: Mapping[bytes, int],
+    is_approved: IsApproved = lambda uid, body, person: False,
+) -> Iterator[TeamDrawer]:
     """Yield the drawers of a palace in the order of their row ids, without what agents thought."""
     spans = drawers.spans_of(connection, rows)
     item_rows = {item for own in spans.values() for item, _, _ in own}
@@ -276,10 +293,13 @@ def describe_drawers(connection: Connection, rows: Sequence[int], owners: Mappin
         body = "\n\n".join(texts[item][start:end] for item, start, end in own_spans)
         context = keyword_columns.context_of(connection, details.row)
         terms = tuple(connection.stems(f"{index_form(body)}\n{context}"))
+        person = min(owners[uids[item]] for item, _, _ in own_spans)
+        is_quarantined = details.kind == "note" and details.trust == "external"
+        trust = "agent" if is_quarantined and is_approved(details.uid, body, person) else details.trust
         yield TeamDrawer(
             details.uid,
-            min(owners[uids[item]] for item, _, _ in own_spans),
-            _TRUSTS.get(details.trust, details.trust),
+            person,
+            _TRUSTS.get(trust, trust),
             details,
             body,
             terms,

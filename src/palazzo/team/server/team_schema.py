@@ -6,6 +6,7 @@
     owned                                   whose each item is: the first person who sent it
     drawer, posting, length, passage        derived by the worker; rebuilt from the segments
     erasure, notice, scratch                what was withdrawn, who was asked to remove it, which machines had it
+    approval                                notes of agents that a person has read and found right
     identity, used_id_token                 who signs on as whom, and ID tokens that were exchanged, until they expire
 
 Three settings, local to a transaction, say for whom it runs: `palazzo.person`, `palazzo.wing` (the wing that a worker
@@ -232,11 +233,33 @@ def _m004_positions(connection: Connection[Any]) -> None:
     connection.execute("UPDATE team.wing SET built = -1")
 
 
+_APPROVALS = """
+CREATE TABLE team.approval(
+  wing int NOT NULL REFERENCES team.wing ON DELETE CASCADE,
+  drawer bytea NOT NULL CHECK (length(drawer) = 16),
+  device bytea NOT NULL REFERENCES team.device,
+  by_maintainer boolean NOT NULL,
+  person int NOT NULL REFERENCES team.person,
+  digest bytea NOT NULL CHECK (length(digest) = 16),
+  is_revoked boolean NOT NULL DEFAULT false,
+  change bigint NOT NULL,
+  PRIMARY KEY (wing, drawer, device, by_maintainer));
+"""
+
+
+def _m005_approvals(connection: Connection[Any]) -> None:
+    connection.execute(_APPROVALS)
+    _set_policy(connection, "approval", "SELECT", "wing = ANY ((SELECT team.readable_wings())::int[])")
+    for verb in _CHANGES:
+        _set_policy(connection, "approval", verb, "wing = ANY ((SELECT team.writable_wings())::int[])")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("schema", _m001_schema),
     ("erasures", _m002_erasures),
     ("sign_on", _m003_sign_on),
     ("positions", _m004_positions),
+    ("approvals", _m005_approvals),
 )
 """Appended to; a released one is never edited."""
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from palazzo.palace import EmbedderFactory, without_embedder
 from palazzo.sync.segments import SegmentName
 from palazzo.team import protocol
-from palazzo.team.server import erasures, wing_rows
+from palazzo.team.server import approvals, erasures, wing_rows
+from palazzo.team.server.approvals import WingApprovals
 from palazzo.team.server.item_owners import ItemOwners
 from palazzo.team.server.scratch_copies import ScratchCopies
 from palazzo.team.server.scratch_palace import ScratchPalace, SentRecords, TeamDrawer
@@ -73,16 +74,18 @@ class Worker:
             if state is None:
                 return False
             segments = _list_segments(session, held.wing)
+            wing_approvals = approvals.read_approvals(session, held.wing, state.key, state.built)
         directory = self._copies.register(held.wing, state.uid)
         with ScratchPalace(directory, state.generation, segments.keys(), self._embedder) as scratch:
             self._copies.update(held.wing, state.generation)
             owners = _merge_segments(held, state, scratch, segments)
-            drawers, uids = _find_changes(held, state, scratch, owners)
+            drawers, uids = _find_changes(held, state, scratch, owners, wing_approvals)
             with held.transaction() as session:
                 if not _is_current(session, held.wing, state):
                     return False
                 owners.write(session)
                 removed_uids = wing_rows.update_wing(session, held.wing, drawers, uids, scratch.embedder_name)
+                approvals.forget_approvals(session, held.wing, removed_uids)
                 erasures.note_rows(session, held.wing, state.generation, removed_uids)
                 session.execute("UPDATE team.wing SET built = %s WHERE id = %s", (state.changed, held.wing))
             scratch.save(state.changed)
@@ -110,18 +113,21 @@ def _merge_segments(
 
 
 def _find_changes(
-    held: HeldWing, state: WingState, scratch: ScratchPalace, owners: ItemOwners
+    held: HeldWing, state: WingState, scratch: ScratchPalace, owners: ItemOwners, wing_approvals: WingApprovals
 ) -> tuple[list[TeamDrawer], list[bytes]]:
     """Return the drawers whose rows are to be written, and the ids of those and of what may be gone.
 
     Where another worker has written the rows since this scratch palace was used, all drawers are compared with them.
     """
     changes = scratch.find_changes() if scratch.state.built == state.built else None
-    rows = scratch.list_rows() if changes is None else changes.rows
+    if changes is None:
+        rows = scratch.list_rows()
+    else:
+        rows = sorted({*changes.rows, *scratch.find_rows(wing_approvals.changed)})
     owners.load(scratch.find_items(rows))
-    drawers = scratch.read_drawers(rows, owners.current)
+    drawers = scratch.read_drawers(rows, owners.current, wing_approvals.cover)
     if changes is not None:
-        return list(drawers), changes.uids
+        return list(drawers), [*{*changes.uids, *wing_approvals.changed}]
     with held.transaction() as session:
         return wing_rows.find_differences(session, held.wing, drawers)
 

@@ -1,0 +1,176 @@
+"""Approvals: notes that agents wrote after reading untrusted content, and that a person has read and found right.
+
+An approval is of exactly one text: if a note's words change, it counts no more. What a device approves in its own
+palace counts for what its person has shared; what a maintainer approves counts for everybody's notes. Worker builds
+apply approvals, so a change of one is a change of the wing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from palazzo.errors import NotFound, UsageError
+from palazzo.team import protocol
+from palazzo.team.server import accounts
+from palazzo.team.server.accounts import Account, NotAllowed, WingAccess
+from palazzo.team.server.team_database import Session, TeamDatabase
+
+MOST_APPROVALS = 1_000
+"""The most approvals that a device may have in a wing: a person reads each of the notes."""
+
+
+class Approval(NamedTuple):
+    """Who approved a text: the person, and whether as a maintainer; `digest` identifies the text."""
+
+    person: int
+    by_maintainer: bool
+    digest: str
+
+
+class WingApprovals:
+    """The approvals of a wing, and the ids of drawers of which one was added or revoked since the wing was built."""
+
+    def __init__(self, key: bytes, by_drawer: Mapping[bytes, Collection[Approval]], changed: Collection[bytes]) -> None:
+        self._key, self._by_drawer, self.changed = key, by_drawer, changed
+
+    def cover(self, drawer: bytes, body: str, owner: int) -> bool:
+        """Return whether somebody who may has approved this text of a drawer whose items `owner` has shared."""
+        approvals = self._by_drawer.get(drawer, ())
+        digest = protocol.digest_text(body, self._key) if approvals else ""
+        return any(own.digest == digest and (own.by_maintainer or own.person == owner) for own in approvals)
+
+
+def read_approvals(session: Session, wing: int, key: bytes, built: int) -> WingApprovals:
+    """Return the approvals of a wing whose rows were written for its change `built`."""
+    by_drawer, changed = defaultdict(list), []
+    rows = session.execute(
+        "SELECT drawer, person, by_maintainer, digest, is_revoked, change FROM team.approval WHERE wing = %s", (wing,)
+    )
+    for drawer, person, by_maintainer, digest, is_revoked, change in rows:
+        if change > built:
+            changed.append(bytes(drawer))
+        if not is_revoked:
+            by_drawer[bytes(drawer)].append(Approval(person, by_maintainer, bytes(digest).hex()))
+    return WingApprovals(key, by_drawer, changed)
+
+
+def forget_approvals(session: Session, wing: int, drawers: Collection[bytes]) -> None:
+    """Delete the approvals of drawers that a wing has no more, in the worker's transaction that removes their rows."""
+    session.execute("DELETE FROM team.approval WHERE wing = %s AND drawer = ANY (%b)", (wing, [*drawers]))
+
+
+def replace_own(database: TeamDatabase, account: Account, access: WingAccess, digests: Mapping[str, str]) -> int:
+    """Let a device's approvals be these, by drawer (hexadecimal, as the digests); return how many have changed.
+
+    They count for what the device's person has shared, so they can be here before it is built.
+    Raises NotAllowed for a reader, UsageError for ids and digests that are none.
+    """
+    access.require("writer")
+    if len(digests) > MOST_APPROVALS:
+        raise UsageError(f"A device may have at most {MOST_APPROVALS:,} approvals in a wing.")
+    wanted = {_bytes16(drawer): _bytes16(digest) for drawer, digest in digests.items()}
+    device = account.require_device()
+    with database.as_person(account.person) as session:
+        rows = session.execute(
+            "SELECT drawer, digest FROM team.approval WHERE wing = %s AND device = %s AND NOT by_maintainer"
+            " AND NOT is_revoked",
+            (access.wing, device),
+        ).fetchall()
+        known = {bytes(drawer): bytes(digest) for drawer, digest in rows}
+        new = {drawer: digest for drawer, digest in wanted.items() if known.get(drawer) != digest}
+        revoked = [*(known.keys() - wanted.keys())]
+        if new or revoked:
+            change = _note_change(session, access.wing)
+            for drawer, digest in new.items():
+                _insert(session, account, access.wing, drawer, digest, False, change)
+            _revoke(session, access.wing, change, revoked, device)
+    if new or revoked:
+        detail = f"{len(new)} approved, {len(revoked)} taken back"
+        accounts.record(database, account, "approve", access.wing, detail)
+    return len(new) + len(revoked)
+
+
+def approve(database: TeamDatabase, account: Account, access: WingAccess, drawer: str, digest: str) -> None:
+    """Let a maintainer approve a note of anybody. Raises NotAllowed, NotFound, or UsageError if it is none."""
+    uid = _require_note(database, account, access, drawer)
+    with database.as_person(account.person) as session:
+        change = _note_change(session, access.wing)
+        _insert(session, account, access.wing, uid, _bytes16(digest), True, change)
+    accounts.record(database, account, "approve", access.wing, drawer)
+
+
+def revoke(database: TeamDatabase, account: Account, access: WingAccess, drawer: str) -> None:
+    """Let a maintainer take back what maintainers have approved. Raises NotAllowed, or NotFound if there is nothing."""
+    _require_maintainer(database, account, access)
+    uid = _bytes16(drawer)
+    with database.as_person(account.person) as session:
+        change = _note_change(session, access.wing)
+        if not _revoke(session, access.wing, change, [uid], None):
+            raise NotFound("No maintainer has approved that entry.")
+    accounts.record(database, account, "approve", access.wing, f"{drawer} taken back")
+
+
+def _require_note(database: TeamDatabase, account: Account, access: WingAccess, drawer: str) -> bytes:
+    """Return the id of an untrusted note; raises NotAllowed, NotFound or UsageError if it cannot be approved."""
+    _require_maintainer(database, account, access)
+    uid = _bytes16(drawer)
+    with database.as_person(account.person) as session:
+        row = session.execute(
+            "SELECT kind, trust FROM team.drawer WHERE wing = %s AND uid = %s", (access.wing, uid)
+        ).fetchone()
+    if row is None:
+        raise NotFound("There is no such entry in that wing.")
+    if row != ("note", "external"):
+        raise UsageError("Only a note that an agent wrote after reading untrusted content can be approved.")
+    return uid
+
+
+def _require_maintainer(database: TeamDatabase, account: Account, access: WingAccess) -> None:
+    try:
+        access.require("maintainer")
+    except NotAllowed as error:
+        accounts.record(database, account, "refused", access.wing, f"approve: {error}")
+        raise
+
+
+def _note_change(session: Session, wing: int) -> int:
+    """Let workers build the wing again; return the number of this change."""
+    row = session.execute(
+        "UPDATE team.wing SET changed = changed + 1 WHERE id = %s RETURNING changed", (wing,)
+    ).fetchone()
+    if row is None:
+        raise NotFound("There is no such wing on the team server, or it is not shared with you.")
+    return int(row[0])
+
+
+def _insert(
+    session: Session, account: Account, wing: int, drawer: bytes, digest: bytes, by_maintainer: bool, change: int
+) -> None:
+    session.execute(
+        "INSERT INTO team.approval(wing, drawer, device, by_maintainer, person, digest, change)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (wing, drawer, device, by_maintainer) DO UPDATE"
+        " SET person = excluded.person, digest = excluded.digest, is_revoked = false, change = excluded.change",
+        (wing, drawer, account.require_device(), by_maintainer, account.person, digest, change),
+    )
+
+
+def _revoke(session: Session, wing: int, change: int, drawers: Collection[bytes], device: bytes | None) -> int:
+    """Take back the approvals of a device, or with None those of all maintainers; return how many."""
+    return session.execute(
+        "UPDATE team.approval SET is_revoked = true, change = %s WHERE wing = %s AND drawer = ANY (%b)"
+        " AND NOT is_revoked AND CASE WHEN %s::bytea IS NULL THEN by_maintainer"
+        " ELSE device = %s AND NOT by_maintainer END",
+        (change, wing, [*drawers], device, device),
+    ).rowcount
+
+
+def _bytes16(digits: str) -> bytes:
+    try:
+        value = bytes.fromhex(digits)
+    except ValueError:
+        value = b""
+    if len(value) != 16:
+        raise UsageError("An id and a digest have 32 hexadecimal digits.")
+    return value
