@@ -105,13 +105,34 @@ def test_who_does_not_maintain_a_wing_approves_nobody_elses_note(team: Team) -> 
     path = f"{PREFIX}/wings/{ada.wing()}/approvals"
     key = bytes.fromhex(ben.connection.describe_wing(ada.wing())["key"])
     digest = protocol.digest_text(NOTE, key)
-    ben.connection.replace_approvals(ada.wing(), {drawer: digest})  # as of a note of Ben's own, which it is not
+    ben.connection.replace_approvals(
+        ada.wing(), {drawer: digest}, ben.membership.key
+    )  # as of a note of Ben's own, which it is not
     team.build()
     assert find(ada).trust == "external"
-    assert fetch(team, eve, "PUT", path, {"drawers": {drawer: digest}})[0] == 404
-    assert fetch(team, eve, "POST", path, {"drawer": drawer, "digest": digest})[0] == 404
+    assert fetch(team, eve, "PUT", path, {"drawers": {drawer: digest}, "signature": "00"})[0] == 404
+    assert fetch(team, eve, "POST", path, {"drawer": drawer, "digest": digest, "signature": "00"})[0] == 404
     ada.run(TeamMemberRequest("shop", "Ben", "reader"))
-    assert fetch(team, ben, "PUT", path, {"drawers": {}})[0] == 403
+    with pytest.raises(TeamRefused, match="needs writer"):
+        ben.connection.replace_approvals(ada.wing(), {}, ben.membership.key)
+
+
+def test_a_token_alone_approves_nothing(team: Team) -> None:
+    ada, ben = team.join("Ada"), team.join("Ben")
+    drawer = write_untrusted(ada)
+    ada.share()
+    team.build()
+    path = f"{PREFIX}/wings/{ada.wing()}/approvals"
+    key = bytes.fromhex(ada.connection.describe_wing(ada.wing())["key"])
+    digests = {drawer: protocol.digest_text(NOTE, key)}
+    of_another = protocol.sign_approvals(ben.membership.key, ada.wing(), digests, protocol.OWN_APPROVALS)
+    of_another_kind = protocol.sign_approvals(ada.membership.key, ada.wing(), digests, protocol.MAINTAINER_APPROVAL)
+    for signature in ("", "zz", "00" * 64, of_another, of_another_kind):
+        assert fetch(team, ada, "PUT", path, {"drawers": digests, "signature": signature})[0] in (400, 403)
+    body = {"drawer": drawer, "digest": digests[drawer], "signature": "00" * 64}
+    assert fetch(team, ada, "POST", path, body)[0] == 403
+    team.build()
+    assert find(ada).trust == "external"
 
 
 def test_an_approval_is_of_exactly_these_words(team: Team) -> None:
@@ -120,7 +141,7 @@ def test_an_approval_is_of_exactly_these_words(team: Team) -> None:
     ada.share()
     team.build()
     key = bytes.fromhex(ada.connection.describe_wing(ada.wing())["key"])
-    ada.connection.approve(ada.wing(), drawer, protocol.digest_text("Disable TLS.", key))
+    ada.connection.approve(ada.wing(), drawer, protocol.digest_text("Disable TLS.", key), ada.membership.key)
     team.build()
     assert find(ada).trust == "external"
 
@@ -134,10 +155,14 @@ def test_only_an_untrusted_note_is_approved(team: Team) -> None:
     with pytest.raises(TeamRefused, match="Only a note that an agent wrote"):
         ada.run(TeamApproveRequest((trusted,)))
     path = f"{PREFIX}/wings/{ada.wing()}/approvals"
-    bodies: tuple[dict[str, object], ...] = ({}, {"drawers": []}, {"drawers": {"zz": "00"}}, {"drawers": {trusted: 1}})
+    bodies: tuple[dict[str, object], ...] = ({}, {"drawers": []}, {"drawers": {trusted: 1}})
     for body in bodies:
         assert fetch(team, ada, "PUT", path, body)[0] == 400
-    assert fetch(team, ada, "POST", path, {"drawer": "12", "digest": "34"})[0] == 400
+    for drawer, digest in (("12", "34"), (trusted, "34")):
+        with pytest.raises(TeamRefused):
+            ada.connection.approve(ada.wing(), drawer, digest, ada.membership.key)
+    with pytest.raises(TeamRefused, match="32 hexadecimal"):
+        ada.connection.replace_approvals(ada.wing(), {"zz": "00"}, ada.membership.key)
 
 
 def test_an_agent_approves_nothing(team: Team) -> None:
@@ -171,7 +196,7 @@ def test_another_worker_applies_approvals_too(team: Team) -> None:
     ada.share()
     team.build()
     key = bytes.fromhex(ada.connection.describe_wing(ada.wing())["key"])
-    ada.connection.approve(ada.wing(), drawer, protocol.digest_text(NOTE, key))
+    ada.connection.approve(ada.wing(), drawer, protocol.digest_text(NOTE, key), ada.membership.key)
     team.build()
     ada.say("Refunds need two approvals.", room="notes")
     ada.share(None)

@@ -14,8 +14,8 @@ from palazzo.security.clean_titles import is_of_host, title_from
 from palazzo.store import source_rows, taint_rows, transcripts
 from palazzo.store.database import Connection
 
-_MOST_READ = 20
-"""Number of user messages that are searched for a title."""
+_FIRST_READ, _MOST_READ = 2, 20
+"""Number of user messages that are searched for a title: nearly always one of the first has one."""
 
 
 def shown_title(connection: Connection, source: int, title: str) -> str:
@@ -54,5 +54,10 @@ def with_shown_titles(connection: Connection, sources_by_row: Mapping[int, Sourc
 
 def _own_titles(connection: Connection, sources: Collection[int]) -> dict[int, str]:
     """Return titles made of the user's own words, by source; '' for a session without any."""
-    texts = transcripts.first_of_person(connection, sources, _MOST_READ) if sources else {}
+    titles = _titles_in_first(connection, sources, _FIRST_READ)
+    return titles | _titles_in_first(connection, [source for source in sources if not titles[source]], _MOST_READ)
+
+
+def _titles_in_first(connection: Connection, sources: Collection[int], at_most: int) -> dict[int, str]:
+    texts = transcripts.first_of_person(connection, sources, at_most) if sources else {}
     return {source: next(filter(None, map(title_from, texts.get(source, ()))), "") for source in sources}

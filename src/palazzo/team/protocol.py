@@ -7,9 +7,12 @@ that the device sent of the wing before; so what is no longer shared is withdraw
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from hashlib import blake2b, sha256
 
 from palazzo.errors import SegmentRefused
+from palazzo.security.device_keys import DeviceKey, is_signed
 from palazzo.sync.field_codecs import BadRecord
 from palazzo.sync.record_lines import from_line
 from palazzo.sync.records.item_records import ITEM, Item
@@ -36,6 +39,9 @@ SCOPES = ("openid", "email", "profile", "groups")
 CALLBACK = "/sign-on"
 """The path on a client's own machine to which a provider sends a browser back, at any port of 127.0.0.1."""
 
+OWN_APPROVALS, MAINTAINER_APPROVAL = b"team approvals", b"team approval"
+"""What a device signs: which notes are approved in its palace, and a maintainer's approval of one note."""
+
 Role = str
 ROLES = ("reader", "writer", "maintainer", "owner")
 """In order of their rights: each may do what those before it may."""
@@ -47,6 +53,26 @@ def digest_text(text: str, key: bytes) -> str:
     PostgreSQL stores neither NUL nor lone surrogates, so a text and what comes back from there count as the same.
     """
     return blake2b(text.replace("\0", " ").encode("utf-8", "replace"), digest_size=16, key=key).hexdigest()
+
+
+def sign_approvals(key: DeviceKey, wing: str, digests: Mapping[str, str | None], purpose: bytes) -> str:
+    """Return a device's signature of approvals (`OWN_APPROVALS` or `MAINTAINER_APPROVAL`): a token alone makes none."""
+    return key.sign(purpose, _approvals_message(wing, digests)).hex()
+
+
+def are_approvals_signed(
+    public: bytes, signature: str, wing: str, digests: Mapping[str, str | None], purpose: bytes
+) -> bool:
+    """Return whether the device of a public key has signed these approvals."""
+    try:
+        content = bytes.fromhex(signature)
+    except ValueError:
+        return False
+    return is_signed(public, content, purpose, _approvals_message(wing, digests))
+
+
+def _approvals_message(wing: str, digests: Mapping[str, str | None]) -> bytes:
+    return json.dumps([wing, sorted(digests.items())]).encode()
 
 
 def open_segment(content: bytes, name: SegmentName, device: str, wing: str, key: bytes) -> SegmentContent:

@@ -10,8 +10,8 @@
     POST   /team/v1/wings/{id}/segments/{segment}     the bytes of a segment
     DELETE /team/v1/wings/{id}/segments               withdraw all that the device sent
     PUT    /team/v1/wings/{id}/members                {"person", "role"}: a role, or null
-    PUT    /team/v1/wings/{id}/approvals              {"drawers": {id: digest}}: those of the device's own palace
-    POST   /team/v1/wings/{id}/approvals              {"drawer", "digest"}: of a maintainer; a null digest takes it back
+    PUT    /team/v1/wings/{id}/approvals              {"drawers": {id: digest}, "signature"}: of its own palace
+    POST   /team/v1/wings/{id}/approvals              {"drawer", "digest", "signature"}: of a maintainer, or null
     POST   /team/v1/search                            {"query", "limit", "wing"}
     GET    /team/v1/drawers/{id}                      the drawers whose id begins so, at least 8 digits
     GET    /team/v1/log                               what was done, newest first
@@ -198,17 +198,16 @@ class TeamApp:
         digests = _values(body).get("drawers")
         if not (isinstance(digests, dict) and all(isinstance(digest, str) for digest in digests.values())):
             raise UsageError("'drawers' must have a digest for each id.")
-        return {"changed": approvals.replace_own(self.database, account, wing, digests)}
+        signature = _text(_values(body), "signature")
+        return {"changed": approvals.replace_own(self.database, account, wing, digests, signature)}
 
     def approve(self, request: Request, body: bytes) -> Answer:
         """Let a maintainer approve a note, or take that back."""
         account, wing = self._wing(request)
         values = _values(body)
-        drawer = _text(values, "drawer")
-        if values.get("digest") is None:
-            approvals.revoke(self.database, account, wing, drawer)
-        else:
-            approvals.approve(self.database, account, wing, drawer, _text(values, "digest"))
+        drawer, signature = _text(values, "drawer"), _text(values, "signature")
+        digest = None if values.get("digest") is None else _text(values, "digest")
+        approvals.approve(self.database, account, wing, drawer, digest, signature)
         return {}
 
     def read_log(self, request: Request, body: bytes) -> Answer:

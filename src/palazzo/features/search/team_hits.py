@@ -164,9 +164,8 @@ def ask_for_notes(context: Context, wing: str, limit: int, seconds: float) -> Fu
     return _start(lambda: connection.list_notes(wing, limit))
 
 
-def view_shared_hits(shared_hits: Sequence[SharedHit], query: str) -> list[HitView]:
+def view_shared_hits(shared_hits: Sequence[SharedHit], words: frozenset[str]) -> list[HitView]:
     """Return the hits of the team alone as a person reads them: each with its strength and its best sentence."""
-    words = frozenset(query.casefold().split())
     strengths = strengths_of([hit.score for hit in shared_hits])
     return [
         replace(_fit(view_shared_hit(hit), _MOST_TOKENS, words), strength=strength)

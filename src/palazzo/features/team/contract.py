@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.features.search.contract import HitView
 from palazzo.model import Micros
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
@@ -300,7 +301,9 @@ class TeamSearchResult:
 
     hits: tuple[TeamHitView, ...]
     problem: str = ""
-    query: Annotated[str, PERSON_ONLY] = ""
+    readable: Annotated[tuple[HitView, ...], PERSON_ONLY] = ()
+    """The same hits as a person reads them: with their strength, and the sentence that says most."""
+    matched_words: Annotated[tuple[str, ...], PERSON_ONLY] = ()
     searched_at: Annotated[Micros, PERSON_ONLY] = Micros(0)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def team_approve(context: Context, request: TeamApproveRequest) -> TeamApproveResult:
     """Approve teammates' notes, or take that back. All ids are looked up before the first is approved."""
     only_a_person(context, "approves")
-    _, connection = connect(context)
+    member, connection = connect(context)
     notes = [_find_note(connection, prefix) for prefix in request.ids]
     for note in notes:
         wing = find_team_wing(connection, note.wing)
@@ -29,7 +29,7 @@ def team_approve(context: Context, request: TeamApproveRequest) -> TeamApproveRe
         if not request.revoke:
             key = bytes.fromhex(str(connection.describe_wing(wing_id)["key"]))
             digest = protocol.digest_text(note.text, key)
-        connection.approve(wing_id, note.id, digest)
+        connection.approve(wing_id, note.id, digest, member.key)
     return TeamApproveResult(tuple(note.id for note in notes), request.revoke)
 
 

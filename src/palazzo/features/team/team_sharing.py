@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
+from palazzo.features.search.team_hits import view_shared_hits
 from palazzo.features.team.contract import (
     SharedWing,
     TeamHitView,
@@ -118,5 +119,10 @@ def team_search(context: Context, request: TeamSearchRequest) -> TeamSearchResul
         raise UsageError("--limit must be at least 1.")
     _, connection = connect(context)
     hits = connection.search(request.query, request.limit, request.wing)
-    views = tuple(TeamHitView(**asdict(hit)) for hit in hits)
-    return TeamSearchResult(views, query=request.query, searched_at=context.now)
+    words = frozenset(request.query.casefold().split())
+    return TeamSearchResult(
+        tuple(TeamHitView(**asdict(hit)) for hit in hits),
+        readable=tuple(view_shared_hits(hits, words)),
+        matched_words=tuple(sorted(words)),
+        searched_at=context.now,
+    )

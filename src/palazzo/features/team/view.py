@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from palazzo.features.screen import Screen
 from palazzo.features.search.hit_view import Answer, write_hit
-from palazzo.features.search.team_hits import view_shared_hits
 from palazzo.features.team.contract import (
     ErasureView,
     SharedWing,
@@ -22,7 +20,6 @@ from palazzo.features.team.contract import (
     TeamStatusResult,
     TeamUnshareResult,
 )
-from palazzo.team.client.team_connection import SharedHit
 from palazzo.text.count_phrases import count_noun
 from palazzo.text.times import to_iso
 
@@ -164,9 +161,8 @@ def team_search(screen: Screen, result: TeamSearchResult) -> None:
     if not result.hits:
         screen.say("Nothing found in the wings that teammates share with you.")
         return
-    hits = view_shared_hits([SharedHit(**asdict(hit)) for hit in result.hits], result.query)
-    words = frozenset(result.query.casefold().split())
-    answer = Answer(result.searched_at, "", None, hits, words, explained=False)
-    for rank, hit in enumerate(hits, 1):
+    answer = Answer(result.searched_at, "", None, result.readable, frozenset(result.matched_words), explained=False)
+    for rank, hit in enumerate(result.readable, 1):
         write_hit(screen, rank, hit, answer)
-    screen.say((f"{count_noun(len(hits), 'hit')}; 'palazzo show {hits[0].short_id}' shows the first in full", "dim"))
+    hint = f"'palazzo show {result.readable[0].short_id}' shows the first in full"
+    screen.say((f"{count_noun(len(result.hits), 'hit')}; {hint}", "dim"))

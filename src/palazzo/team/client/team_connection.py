@@ -16,6 +16,8 @@ from urllib.parse import quote, urlsplit
 
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.index.openai_compatible import build_opener, is_loopback
+from palazzo.security.device_keys import DeviceKey
+from palazzo.team import protocol
 from palazzo.team.identity_provider import ProviderAnswer, ProviderUnusable
 from palazzo.team.protocol import PREFIX
 
@@ -121,13 +123,16 @@ class TeamConnection:
         """Give a person a role in a wing; None takes it away."""
         self._send("PUT", f"/wings/{quote(wing)}/members", {"person": person, "role": role})
 
-    def replace_approvals(self, wing: str, digests: dict[str, str]) -> None:
+    def replace_approvals(self, wing: str, digests: dict[str, str], key: DeviceKey) -> None:
         """Say which notes are approved here: the digests of their texts, by drawer. Others are not, any more."""
-        self._send("PUT", f"/wings/{quote(wing)}/approvals", {"drawers": digests})
+        signature = protocol.sign_approvals(key, wing, digests, protocol.OWN_APPROVALS)
+        self._send("PUT", f"/wings/{quote(wing)}/approvals", {"drawers": digests, "signature": signature})
 
-    def approve(self, wing: str, drawer: str, digest: str | None) -> None:
+    def approve(self, wing: str, drawer: str, digest: str | None, key: DeviceKey) -> None:
         """Approve a teammate's note, as a maintainer; None takes that back."""
-        self._send("POST", f"/wings/{quote(wing)}/approvals", {"drawer": drawer, "digest": digest})
+        signature = protocol.sign_approvals(key, wing, {drawer: digest}, protocol.MAINTAINER_APPROVAL)
+        body = {"drawer": drawer, "digest": digest, "signature": signature}
+        self._send("POST", f"/wings/{quote(wing)}/approvals", body)
 
     def search(self, query: str, limit: int, wing: str | None) -> list[SharedHit]:
         """Return the best hits, best first."""

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from palazzo.archive.archive_reader import join_spans
 from palazzo.errors import UsageError
 from palazzo.model import Micros
 from palazzo.store import drawers, items, place_rows, remote_rows, taint_queries
@@ -125,7 +126,7 @@ def _find_approved(connection: Connection, rooms: Collection[int], keys: Collect
     texts = items.read_texts(connection, item_rows)
     for row, uid in zip(rows, uids, strict=True):
         if all(item_keys[item] in keys for item, _, _ in spans[row]):
-            yield uid.hex(), "\n\n".join(texts[item][start:end] for item, start, end in spans[row])
+            yield uid.hex(), join_spans([texts[item][start:end] for item, start, end in spans[row]])
 
 
 def _drop_dependents(records: list[Record], stays: dict[str, str]) -> Iterator[Record]:

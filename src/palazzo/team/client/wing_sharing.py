@@ -86,7 +86,7 @@ def send_wing(
     digests = {drawer: protocol.digest_text(text, key) for drawer, text in selection.approved.items()}
     if digests == sent.approved:
         return outcome
-    connection.replace_approvals(wing, digests)
+    connection.replace_approvals(wing, digests, member.key)
     membership_files.save_sent(palace, wing, replace(sent, approved=digests))
     changed = {drawer for drawer, _ in digests.items() ^ sent.approved.items() if drawer}
     return replace(outcome, approvals=len(changed))

@@ -61,13 +61,15 @@ def forget_approvals(session: Session, wing: int, drawers: Collection[bytes]) ->
     session.execute("DELETE FROM team.approval WHERE wing = %s AND drawer = ANY (%b)", (wing, [*drawers]))
 
 
-def replace_own(database: TeamDatabase, account: Account, access: WingAccess, digests: Mapping[str, str]) -> int:
+def replace_own(
+    database: TeamDatabase, account: Account, access: WingAccess, digests: Mapping[str, str], signature: str
+) -> int:
     """Let a device's approvals be these, by drawer (hexadecimal, as the digests); return how many have changed.
 
     They count for what the device's person has shared, so they can be here before it is built.
-    Raises NotAllowed for a reader, UsageError for ids and digests that are none.
+    Raises NotAllowed for a reader or a wrong signature, UsageError for ids and digests that are none.
     """
-    access.require("writer")
+    _require(database, account, access, "writer", (signature, digests, protocol.OWN_APPROVALS))
     if len(digests) > MOST_APPROVALS:
         raise UsageError(f"A device may have at most {MOST_APPROVALS:,} approvals in a wing.")
     wanted = {_bytes16(drawer): _bytes16(digest) for drawer, digest in digests.items()}
@@ -92,44 +94,48 @@ def replace_own(database: TeamDatabase, account: Account, access: WingAccess, di
     return len(new) + len(revoked)
 
 
-def approve(database: TeamDatabase, account: Account, access: WingAccess, drawer: str, digest: str) -> None:
-    """Let a maintainer approve a note of anybody. Raises NotAllowed, NotFound, or UsageError if it is none."""
-    uid = _require_note(database, account, access, drawer)
-    with database.as_person(account.person) as session:
-        change = _note_change(session, access.wing)
-        _insert(session, account, access.wing, uid, _bytes16(digest), True, change)
-    accounts.record(database, account, "approve", access.wing, drawer)
+def approve(
+    database: TeamDatabase, account: Account, access: WingAccess, drawer: str, digest: str | None, signature: str
+) -> None:
+    """Let a maintainer approve a note of anybody; without a digest, take back what maintainers have approved.
 
-
-def revoke(database: TeamDatabase, account: Account, access: WingAccess, drawer: str) -> None:
-    """Let a maintainer take back what maintainers have approved. Raises NotAllowed, or NotFound if there is nothing."""
-    _require_maintainer(database, account, access)
+    Raises NotAllowed, NotFound, or UsageError if it is no untrusted note.
+    """
+    _require(database, account, access, "maintainer", (signature, {drawer: digest}, protocol.MAINTAINER_APPROVAL))
     uid = _bytes16(drawer)
     with database.as_person(account.person) as session:
+        if digest is not None:
+            _check_note(session, access.wing, uid)
         change = _note_change(session, access.wing)
-        if not _revoke(session, access.wing, change, [uid], None):
+        if digest is not None:
+            _insert(session, account, access.wing, uid, _bytes16(digest), True, change)
+        elif not _revoke(session, access.wing, change, [uid], None):
             raise NotFound("No maintainer has approved that entry.")
-    accounts.record(database, account, "approve", access.wing, f"{drawer} taken back")
+    accounts.record(database, account, "approve", access.wing, drawer if digest else f"{drawer} taken back")
 
 
-def _require_note(database: TeamDatabase, account: Account, access: WingAccess, drawer: str) -> bytes:
-    """Return the id of an untrusted note; raises NotAllowed, NotFound or UsageError if it cannot be approved."""
-    _require_maintainer(database, account, access)
-    uid = _bytes16(drawer)
-    with database.as_person(account.person) as session:
-        row = session.execute(
-            "SELECT kind, trust FROM team.drawer WHERE wing = %s AND uid = %s", (access.wing, uid)
-        ).fetchone()
+def _check_note(session: Session, wing: int, uid: bytes) -> None:
+    row = session.execute("SELECT kind, trust FROM team.drawer WHERE wing = %s AND uid = %s", (wing, uid)).fetchone()
     if row is None:
         raise NotFound("There is no such entry in that wing.")
     if row != ("note", "external"):
         raise UsageError("Only a note that an agent wrote after reading untrusted content can be approved.")
-    return uid
 
 
-def _require_maintainer(database: TeamDatabase, account: Account, access: WingAccess) -> None:
+def _require(
+    database: TeamDatabase,
+    account: Account,
+    access: WingAccess,
+    role: str,
+    signed: tuple[str, Mapping[str, str | None], bytes],
+) -> None:
+    """Raise NotAllowed, and write it in the log, without the role or if the device has not signed the approvals."""
+    signature, digests, purpose = signed
     try:
-        access.require("maintainer")
+        access.require(role)
+        key = account.public_key or b""
+        if not protocol.are_approvals_signed(key, signature, access.uid.hex(), digests, purpose):
+            raise NotAllowed("The approval is not signed with the key of the device to which this token belongs.")
     except NotAllowed as error:
         accounts.record(database, account, "refused", access.wing, f"approve: {error}")
         raise

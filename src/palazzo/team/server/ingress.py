@@ -23,6 +23,7 @@ from palazzo.team import protocol
 from palazzo.team.server import accounts, erasures
 from palazzo.team.server.accounts import Account, NotAllowed, QuotaExceeded, WingAccess
 from palazzo.team.server.team_database import HeldWing, Session, TeamDatabase
+from palazzo.text.count_phrases import count_noun
 
 _PATIENCE, _NAP = 300.0, 0.2
 
@@ -41,7 +42,8 @@ def receive(database: TeamDatabase, account: Account, access: WingAccess, name: 
     except (NotAllowed, SegmentUnreadable, OutOfSequence, QuotaExceeded) as error:
         accounts.record(database, account, "refused", access.wing, str(error))
         raise
-    accounts.record(database, account, "share", access.wing, f"{name.epoch}-{name.n}: {len(segment.lines)} records")
+    records = count_noun(len(segment.lines), "record")
+    accounts.record(database, account, "share", access.wing, f"{name.epoch}-{name.n}: {records}")
 
 
 def _append(
