@@ -102,11 +102,11 @@ def team_status(screen: Screen, result: TeamStatusResult) -> None:
         screen.say((result.problem, "yellow"))
     if result.failure and result.failure != result.problem:
         screen.say((f"What is new could not be shared: {result.failure}", "yellow"))
-    elif result.shared_at is not None and not result.failure:
+    elif result.shared_at is not None and not result.failure and any(wing.shared_as for wing in result.wings):
         screen.say((f"All shared wings were sent at {to_iso(result.shared_at)}.", "dim"))
     for wing in result.wings:
-        shared = f"; shared from '{wing.shared_as}' here" if wing.shared_as else ""
-        screen.say(f"  {wing.name} ({wing.role or 'shared'}{shared})")
+        shared = f"shared from '{wing.shared_as}' here" if wing.shared_as else ""
+        screen.say(f"  {wing.name} ({'; '.join(filter(None, (wing.role, shared)))})")
 
 
 def team_log(screen: Screen, result: TeamLogResult) -> None:
