@@ -57,6 +57,15 @@ MORE_UNITS = {
     "fields of paths": "path: ",
     "headers of patches": "*** Add File: a  ",
     "blanks in a field": "path: a" + " " * 4000,
+    "full stops": ".",
+    "one word of figures": "0a",
+    "one word of figures and capitals": "0A",
+    "figures with colons": "0:",
+    "dashes before letters": "-aa",
+    "beginnings of keys": " ----BEGIN PRIVATE KEY----Aa: ",
+    "comments that begin": "\n,/*",
+    "code that was replaced": "`a` replaced “        ",
+    "switches": "\twe switched to `a`",
 }
 ALL_UNITS = {
     **UNITS,
