@@ -88,6 +88,60 @@ def test_a_stated_policy_leaves_out_code_that_an_earlier_one_took(palace: Palace
     assert not any("gate()" in drawer.text for drawer in drawers(palace))
 
 
+@pytest.mark.parametrize("mode", ["auto", "docs"])
+@pytest.mark.parametrize("name", ["dawn.py", "page.html"])
+def test_code_that_was_read_once_is_kept_up_to_date(palace: Palace, project: Path, mode: Mode, name: str) -> None:
+    code = write(project / name, "<p>the heron keeps the gate</p>\n")
+    mined(palace, project, mode="all")
+    write(code, "<p>a bittern guards the sluice</p>\n")
+    write(project / "new.py", "def sluice() -> str: ...\n")
+    report = mine(palace.database, palace.clock, MineRequest((project,), mode))
+    assert (report.new, report.grown) == (0, 1)
+    texts = [drawer.text for drawer in drawers(palace)]
+    assert any("bittern" in text for text in texts)
+    assert not any("keeps the gate" in text for text in texts)
+
+
+def test_a_named_file_of_any_kind_is_kept_up_to_date(palace: Palace, project: Path) -> None:
+    named = write(project / "ledger.xyz", "The heron keeps the ledger.\n")
+    mined(palace, named)
+    write(named, "A bittern keeps the ledger.\n")
+    assert mine(palace.database, palace.clock, MineRequest((project,))).grown == 1
+
+
+@pytest.mark.parametrize(
+    ("exclude", "config", "ignored"),
+    [
+        (("*.py",), "", ""),
+        ((), '[mine]\nexclude = ["*.py"]\n', ""),
+        ((), '[mine]\npolicy = "docs"\n', ""),
+        ((), "", "*.py\n"),
+    ],
+    ids=["settings", "exclude", "policy", "gitignore"],
+)
+def test_code_that_was_read_once_is_not_read_against_a_rule(
+    palace: Palace, project: Path, exclude: tuple[str, ...], config: str, ignored: str
+) -> None:
+    code = write(project / "dawn.py", "def gate() -> str: ...\n")
+    mined(palace, project, mode="all")
+    write(code, "def sluice() -> str: ...\n")
+    write(project / "palazzo.toml", config)
+    write(project / ".gitignore", ignored)
+    assert mined(palace, project, exclude) == (1, 0)
+    assert not any("sluice" in drawer.text or "gate()" in drawer.text for drawer in drawers(palace))
+
+
+def test_code_comes_back_up_to_date_when_its_rule_is_gone(palace: Palace, project: Path) -> None:
+    code = write(project / "dawn.py", "def gate() -> str: ...\n")
+    mined(palace, project, mode="all")
+    config = write(project / "palazzo.toml", '[mine]\npolicy = "docs"\n')
+    assert mined(palace, project) == (1, 0)
+    write(code, "def sluice() -> str: ...\n")
+    config.unlink()
+    mined(palace, project)
+    assert any("sluice()" in drawer.text for drawer in drawers(palace))
+
+
 def test_a_pattern_of_the_settings_leaves_out(palace: Palace, project: Path) -> None:
     mined(palace, project)
     assert mined(palace, project, exclude=("drafts",)) == (1, 0)

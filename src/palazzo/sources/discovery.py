@@ -20,7 +20,15 @@ from palazzo.sources import build_output
 from palazzo.sources.file_heads import kind_of, read_head, trouble
 from palazzo.sources.formats import Collection, Feeder
 from palazzo.sources.formats import document_rows as document_feeder
-from palazzo.sources.formats.document_kinds import Policy, refusal_by_head, refusal_by_name, refusal_by_size
+from palazzo.sources.formats.converted_documents import is_page
+from palazzo.sources.formats.document_kinds import (
+    Policy,
+    is_code,
+    is_document,
+    refusal_by_head,
+    refusal_by_name,
+    refusal_by_size,
+)
 from palazzo.sources.formats.transcript_formats import (
     COLLECTIONS,
     NAMED_FILE_COLLECTIONS,
@@ -92,6 +100,7 @@ class Rules:
     `include` and `exclude` are patterns as in ignore files, relative to the given path or to the project. With
     `include` only matching files are selected, whatever their kind of text; `exclude` takes precedence over everything.
     Files in an `skip_directories` directory are skipped unless they were named. `is_stated`: a person gave the mode.
+    `is_policy_stated`: the project's own file gives the policy, which then excludes source code that was read before.
     """
 
     mode: Mode = "auto"
@@ -101,6 +110,7 @@ class Rules:
     gitignore: bool = True
     skip_directories: tuple[Path, ...] = ()
     is_stated: bool = False
+    is_policy_stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +264,7 @@ def _read_as(
                 return verdict
         if entry.path.suffix.lower() in _JSON_LINES:
             return Skip(entry.path, "JSON lines are data, not a document", expected=True)
-        return _document(entry, policy, readers)
+        return _document(entry, rules, policy, readers)
     except OSError as error:
         return Skip(entry.path, trouble(error), by_error=True)
 
@@ -303,8 +313,9 @@ def _is_beside_messages(path: Path) -> bool:
     return path.stem == path.parent.name and path.with_name(path.stem + _MESSAGES).exists()
 
 
-def _document(entry: Entry, policy: Policy | None, readers: Readers) -> FileVerdict:
-    by_name = refusal_by_name(entry.path, policy) or (None if entry.status.st_size else "empty")
+def _document(entry: Entry, rules: Rules, policy: Policy | None, readers: Readers) -> FileVerdict:
+    is_kept = _is_kept(entry.path, rules, policy, readers)
+    by_name = refusal_by_name(entry.path, None if is_kept else policy) or (None if entry.status.st_size else "empty")
     if by_name:
         return Skip(entry.path, by_name, expected=True)
     if readers.cached_kind(entry.path, entry.status) == document_feeder.KIND:
@@ -312,8 +323,20 @@ def _document(entry: Entry, policy: Policy | None, readers: Readers) -> FileVerd
     by_size = refusal_by_size(entry.path, entry.status.st_size)
     if by_size:
         return Skip(entry.path, by_size)
-    by_head = refusal_by_head(entry.path, read_head(entry.path), policy)
+    head = read_head(entry.path)
+    is_kept = is_kept and not is_page(entry.path, head)  # without a converter, a page would be read as source code
+    by_head = refusal_by_head(entry.path, head, None if is_kept else policy)
     return Skip(entry.path, by_head) if by_head else _candidate(entry, document_feeder.KIND)
+
+
+def _is_kept(path: Path, rules: Rules, policy: Policy | None, readers: Readers) -> bool:
+    """Return whether the palace has the file although `policy` does not select it: then it is kept up to date.
+
+    Otherwise search would go on showing the text of source code that `--mode all` or its name brought in once.
+    """
+    if policy is None or (rules.is_policy_stated and policy == "docs" and is_code(path) and not is_document(path)):
+        return False
+    return readers.former_kind(path) == document_feeder.KIND
 
 
 def _candidate(entry: Entry, kind: str) -> Candidate:

@@ -403,6 +403,7 @@ def _rules(request: MineRequest, path: Path) -> Rules:
         gitignore=request.gitignore,
         skip_directories=request.wanted.skip_directories,
         is_stated=request.is_stated,
+        is_policy_stated=config.policy is not None,
     )
 
 
