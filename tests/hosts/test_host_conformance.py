@@ -418,6 +418,25 @@ def writes_once(edit: Edit, text: str) -> Edit:
     return replace(edit, change=change)
 
 
+@each_installer
+def test_only_directories_that_were_created_for_it_go_again(host: Host, installer: Installer, machine: Machine) -> None:
+    lock = machine.home / "state" / "lock"
+    lock.parent.mkdir()
+    installer.files_of(machine.variables, None).directory.mkdir(parents=True, exist_ok=True)
+    edits = installer.plan(machine, Options()).edits
+    edits[-1].path.parent.mkdir(parents=True, exist_ok=True)  # empty, and somebody else's
+    before = directories_in(machine.home)
+    carry_out(edits, lock)
+    carry_out(installer.plan(machine, Options()).edits, lock)
+    carry_out(installer.removal(machine, False, False), lock)
+    assert directories_in(machine.home) == before
+    assert [path.name for path in lock.parent.iterdir()] == ["lock"]
+
+
+def directories_in(directory: Path) -> set[Path]:
+    return {path for path in directory.rglob("*") if path.is_dir()}
+
+
 MOVED = [(host, installer, name) for host, installer in INSTALLABLE if (name := moving_variable(host, installer))]
 
 
@@ -442,8 +461,8 @@ def test_of_two_installations_each_is_wired_and_cleared_alone(
 
 
 def files_in(directory: Path) -> dict[Path, str]:
-    """Return the text of each file but the program."""
-    files = (path for path in directory.rglob("*") if path.is_file())
+    """Return the text of each file but the program, and the record of directories."""
+    files = (path for path in directory.rglob("*") if path.is_file() and path.name != "install-directories.json")
     return {path: path.read_text() for path in files if path.parent.name != "bin"}
 
 

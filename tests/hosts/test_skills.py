@@ -120,7 +120,7 @@ def test_a_project_gets_skills_for_everyone_who_works_on_it(home: Path) -> None:
     run(home, "install", "skills", project=True)
     assert {path.name for path in (home / "shop" / ".agents" / "skills").iterdir()} == NAMES
     run(home, "uninstall", "skills", project=True)
-    assert not list((home / "shop" / ".agents" / "skills").iterdir())
+    assert not (home / "shop" / ".agents").exists()
 
 
 def test_what_takes_no_skills_says_where_they_can_go(home: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.hosts import created_directories
 from palazzo.locks import FileLock, try_lock
 from palazzo.paths import make_private_directory
 
@@ -61,13 +62,17 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after the change; None if there is no file. `backup` is where the old version is kept."""
+    """A file before and after the change; None if there is no file. `backup` is where the old version is kept.
+
+    `directories` are those that were created for the file.
+    """
 
     edit: Edit
     target: Path
     old_content: bytes | None
     new_content: bytes | None
     backup: Path | None = None
+    directories: tuple[Path, ...] = ()
 
     @property
     def state(self) -> State:
@@ -96,7 +101,8 @@ def looked_at(edits: Sequence[Edit]) -> tuple[FileChange, ...]:
 def carry_out(edits: Sequence[Edit], lock: Path) -> tuple[FileChange, ...]:
     """Change the files one by one; if one fails, restore those changed before it and raise UsageError.
 
-    `lock` is the file with which installations wait for each other.
+    `lock` is the file with which installations wait for each other. A directory that a change created is removed again
+    with the last file in it, now or by a later run with the same lock.
     """
     with _hold_lock(lock):
         looked_at(edits)
@@ -108,6 +114,12 @@ def carry_out(edits: Sequence[Edit], lock: Path) -> tuple[FileChange, ...]:
             for change in reversed(changes):
                 _put_back(change)
             raise
+        with contextlib.suppress(OSError):  # the files are written; without a record, their directories stay
+            created_directories.update_record(
+                lock.parent,
+                created=[directory for change in changes for directory in change.directories],
+                cleared=[change.target for change in changes if change.new_content is None],
+            )
         return tuple(changes)
 
 
@@ -194,11 +206,12 @@ def _carried_out(edit: Edit) -> FileChange:
             # a file that goes held nothing but ours, unless the edit says otherwise
             keeps = change.old_content is not None and (change.new_content is not None or edit.keeps_copy)
             backup = _backed_up(change.target, change.old_content or b"") if keeps else None
+            directories = created_directories.missing_directories(change.target.parent)
             if _replace_file(change.target, change.old_content, change.new_content, edit.mode):
                 _forget_old_backups(change.target)
                 if change.state == "removed" and edit.owns_directory:
                     _remove_if_empty(change.target.parent)
-                return replace(change, backup=backup)
+                return replace(change, backup=backup, directories=tuple(directories))
             if backup is not None:
                 backup.unlink()
         except OSError as error:
@@ -264,6 +277,7 @@ def _put_back(change: FileChange) -> None:
             and change.backup is not None
         ):
             change.backup.unlink()
+    created_directories.remove_empty(change.directories)
 
 
 def _backed_up(target: Path, content: bytes) -> Path:

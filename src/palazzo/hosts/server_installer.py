@@ -158,10 +158,7 @@ def _removal(
     edits = [Edit(path, SERVER, lambda text: change(text, servers.is_ours)) for path in server_files]
     edits += install_host.remove_instructions(host.name, files)
     hook_files = _hook_files(wiring, form, files.hooks) if wiring.hooks else []
-    return edits + [
-        Edit(path, HOOKS, lambda text: form.without_hooks(text, host.name), owns_directory=not form.is_shared)
-        for path in hook_files
-    ]
+    return edits + [Edit(path, HOOKS, lambda text: form.without_hooks(text, host.name)) for path in hook_files]
 
 
 def _project(host: Host, places: Places, context: InstallPlace, project: bool, user: bool) -> Path | None:

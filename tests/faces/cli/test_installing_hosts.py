@@ -107,6 +107,43 @@ def test_files_that_were_made_for_it_go_again(palazzo: Command, home: Path, prog
     assert there(home) == {}
 
 
+def test_a_directory_that_was_created_goes_when_it_is_empty(palazzo: Command, home: Path, program: Path) -> None:
+    before = {path for path in home.rglob("*") if path.is_dir()}
+
+    def created() -> set[str]:
+        directories = {path for path in home.rglob("*") if path.is_dir()} - before
+        return {path.relative_to(home).as_posix() for path in directories if ".local" not in path.parts}
+
+    palazzo.json("install", "claude-code", "--skills")
+    palazzo.json("install", "codex", "--project")
+    palazzo.json("install", "skills")
+    assert {".claude/skills", "shop/.codex", ".agents/skills"} < created()
+    (home / ".agents" / "skills" / "mine").mkdir()
+    palazzo.json("uninstall", "claude-code")
+    palazzo.json("uninstall", "codex", "--project")
+    palazzo.json("uninstall", "skills")
+    assert created() == {".agents", ".agents/skills", ".agents/skills/mine"}
+    (home / ".agents" / "skills" / "mine").rmdir()
+    palazzo.json("install", "skills")
+    palazzo.json("uninstall", "skills")
+    assert created() == set()
+
+
+def test_a_failed_installation_leaves_no_directory(tmp_path: Path) -> None:
+    def fails_late(text: str | None, calls: list[None] = []) -> str:  # noqa: B006 (it counts)
+        calls.append(None)
+        if len(calls) > 1:
+            raise ValueError("it changed")
+        return "x"
+
+    first = edited_files.Edit(tmp_path / "a" / "b" / "first", "x", lambda text: "x")
+    with pytest.raises(UsageError):
+        edited_files.carry_out(
+            [first, edited_files.Edit(tmp_path / "second", "x", fails_late)], tmp_path / "s" / "lock"
+        )
+    assert not (tmp_path / "a").exists()
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_project_gets_files_that_name_nothing_of_this_machine(
     palazzo: Command, home: Path, program: Path, host: str
