@@ -112,6 +112,8 @@ def test_a_line_that_searches_for_its_program_is_known_by_that_search() -> None:
     ("name", "entry", "memory"),
     [
         ("wt-memory", {"command": "python", "args": ["server.py"]}, "wt-memory"),
+        ("claude-mem", {"command": "node", "args": ["/opt/mcp-server.cjs"]}, "claude-mem"),
+        ("claude-mem", {"command": "/opt/bin/palazzo", "args": ["mcp", "--profile", "palazzo"]}, None),
         ("openmemory", {"type": "sse", "url": "http://localhost:8765/mcp/claude/sse/ada"}, "OpenMemory"),
         ("openmemory", {"type": "http", "url": "http://[broken"}, None),
         ("notes", {"type": "http", "url": "http://localhost:8765/mcp"}, None),

@@ -19,7 +19,7 @@ from palazzo.text import appended_block, json_edit
 from palazzo.text.outlines import closed_fences
 
 _SERVERS = "mcpServers"
-_STATUS_LINE = "statusLine"
+_STATUS_LINE, _PLUGINS = "statusLine", "enabledPlugins"
 _BEGIN, _END = "<!-- palazzo:begin", "<!-- palazzo:end -->"
 
 
@@ -172,12 +172,36 @@ def setting(text: str, name: str, has_comments: bool = False) -> Any:
     return None if member is None else member[1].content
 
 
+# --- plugins, in Claude Code's settings --------------------------------------------------------------------
+
+
 def has_plugin(text: str) -> bool:
     """Return whether Claude Code's settings enable the plugin that provides the same hooks."""
-    enabled = setting(text, "enabledPlugins")
-    return isinstance(enabled, dict) and any(
-        name.split("@")[0] == SERVER and on is True for name, on in enabled.items()
-    )
+    try:
+        return any(name.split("@")[0] == SERVER for _, name in enabled_plugins(text))
+    except ValueError:
+        return False
+
+
+def enabled_plugins(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Yield the position and name (`NAME@MARKETPLACE`) of each plugin that the settings enable."""
+    plugins = read_object(text).last(_PLUGINS)
+    if plugins is None:
+        return
+    for n, part in enumerate(plugins[1].parts):
+        if part.key is not None and part.value.content:  # a list of versions also enables it
+            yield (plugins[0], n), part.key
+
+
+def with_disabled_plugins(text: str | None, predicate: Callable[[str], bool]) -> str | None:
+    """Return the settings with the plugins that `predicate` selects set to `false`, as the host disables one.
+
+    Without an entry, it would be the plugin that decides whether it is enabled.
+    """
+    for trail, name in [] if text is None else list(enabled_plugins(text)):
+        if predicate(name):
+            text = json_edit.replace_value(text or "", trail, False)  # positions stay
+    return text
 
 
 # --- the MCP server, in JSON -------------------------------------------------------------------------------

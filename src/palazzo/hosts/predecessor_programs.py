@@ -39,7 +39,7 @@ NAMES = {
     "mcp-server-memory": "MCP memory server",
 }
 """The names of programs, packages and directories, in lower case, and the memory that each belongs to."""
-SERVER_NAMES = {"wt-memory": "wt-memory"}
+SERVER_NAMES = {"wt-memory": "wt-memory", "claude-mem": "claude-mem"}
 """Names under which only this memory registers its MCP server, whatever starts it."""
 _NAMES_OF_MORE = ("shodh", "mem0", "openmemory")
 """Names that a directory may also have for another reason, for example because its owner is called so."""
@@ -100,9 +100,14 @@ def memory_of_server(name: str, entry: Any) -> str | None:
     """Return the memory that an MCP server belongs to, else None."""
     if not isinstance(entry, dict):
         return None
-    if name in SERVER_NAMES:
+    if name in SERVER_NAMES and entry_matcher.server(entry) is None:  # Palazzo may stand in for it, under its name
         return SERVER_NAMES[name]
     return _memory_of_line(entry_matcher.words(entry)) or next(_memories_of_addresses(entry), None)
+
+
+def memory_of_plugin(name: str) -> str | None:
+    """Return the memory that a plugin of Claude Code belongs to, by its name (`NAME@MARKETPLACE`), else None."""
+    return NAMES.get(name.partition("@")[0].lower())
 
 
 def _memories_of_addresses(entry: Mapping[str, Any]) -> Iterator[str]:

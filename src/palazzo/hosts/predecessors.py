@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from palazzo.hosts import host_settings
-from palazzo.hosts.predecessor_programs import NAMES, memory_of_hook, memory_of_server
+from palazzo.hosts.predecessor_programs import NAMES, memory_of_hook, memory_of_plugin, memory_of_server
 from palazzo.text import appended_block
 from palazzo.text.outlines import closed_fences, outline_of
 
@@ -55,11 +55,22 @@ def is_server(name: str, entry: Any) -> bool:
     return memory_of_server(name, entry) is not None
 
 
+def is_plugin(name: str) -> bool:
+    """Return whether a plugin of Claude Code belongs to another memory."""
+    return memory_of_plugin(name) is not None
+
+
 def hooks_in(text: str) -> list[tuple[str, str]]:
     """Return (memory, description) for each handler of another memory."""
     handlers = host_settings.handlers(text, has_comments=True)
     found_memories = ((memory_of_hook(handler.value), handler.event) for handler in handlers)
     return [(memory, f"hook {event}") for memory, event in found_memories if memory is not None]
+
+
+def plugins_in(text: str) -> list[tuple[str, str]]:
+    """Return (memory, description) for each plugin of another memory that Claude Code's settings enable."""
+    found_memories = ((memory_of_plugin(name), name) for _, name in host_settings.enabled_plugins(text))
+    return [(memory, f"enabled plugin '{name}'") for memory, name in found_memories if memory is not None]
 
 
 def servers_in(servers: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:

@@ -605,6 +605,52 @@ def test_what_other_memories_left_goes_and_everything_else_stays(
     assert left == "# Mine\n\n## Style\n\nWe moved from mempalace to something else.\n"
 
 
+PLUGINS = """{
+  "enabledPlugins": {
+    "claude-mem@thedotmack": true, "mempalace@mempalace": true,
+    "mem0@own": false,
+    "palazzo@palazzo": true,
+    "lint@tools": true
+  }
+}
+"""
+
+
+def test_plugins_of_other_memories_are_disabled_and_others_stay(palazzo: Command, home: Path, program: Path) -> None:
+    settings, servers = home / ".claude/settings.json", home / ".claude.json"
+    settings.write_text(PLUGINS)
+    old_servers = {
+        "claude-mem": {"command": "node", "args": ["/opt/mcp-server.cjs"]},
+        "own": {"command": "own", "args": []},
+    }
+    servers.write_text(json.dumps({"mcpServers": old_servers}))
+    told = palazzo.json("install", "claude-code", "--dry-run")["others"]
+    assert [(one["name"], one["what"]) for one in told] == [
+        ("claude-mem", "MCP server 'claude-mem'"),
+        ("claude-mem", "enabled plugin 'claude-mem@thedotmack'"),
+        ("MemPalace", "enabled plugin 'mempalace@mempalace'"),
+    ]
+    assert settings.read_text() == PLUGINS
+    assert "claude plugin uninstall" in palazzo("install", "claude-code", "--clean", "--yes").out
+    palazzo.json("uninstall", "claude-code")
+    expected = PLUGINS.replace('thedotmack": true', 'thedotmack": false').replace(
+        'mempalace": true', 'mempalace": false'
+    )
+    assert settings.read_text() == expected
+    assert list(json.loads(servers.read_text())["mcpServers"]) == ["own"]
+
+
+@pytest.mark.parametrize("plugins", ["null", "[]", '"claude-mem@thedotmack"', '{"claude-mem@thedotmack": null}'])
+def test_settings_without_enabled_plugins_are_not_changed_by_cleaning(
+    palazzo: Command, home: Path, program: Path, plugins: str
+) -> None:
+    settings = home / ".claude/settings.json"
+    settings.write_text(f'{{"enabledPlugins": {plugins}}}')
+    assert palazzo.json("install", "claude-code", "--clean", "--yes")["others"] == []
+    palazzo.json("uninstall", "claude-code")
+    assert settings.read_text() == f'{{"enabledPlugins": {plugins}}}'
+
+
 SKILL_BLOCK = "<!-- wt-memory hooks start -->\nwt-memory recall it\n<!-- wt-memory hooks end -->"
 SKILL = f"# Apply a change\n\n{SKILL_BLOCK}\n\n## Steps\n"
 SLASH = "Explore.\n- Run `wt-memory recall TOPIC` first.\n- Look around.\n"

@@ -18,6 +18,7 @@ from palazzo.hosts import (
     host_settings,
     install_host,
     predecessor_files,
+    predecessors,
 )
 from palazzo.hosts.claude_code.paths import files_of
 from palazzo.hosts.claude_code.wiring import WIRING
@@ -29,6 +30,7 @@ from palazzo.hosts.install_plan import InstallOptions, InstallPlace, Plan
 from palazzo.hosts.installer import Finding, Installer
 from palazzo.hosts.managed_settings import ManagedSettings
 from palazzo.hosts.own_program import own_program
+from palazzo.hosts.predecessors import Predecessor
 
 _NEXT = (
     "Next: restart Claude Code; a running session keeps the hooks that it started with. 'palazzo doctor' tests them."
@@ -41,6 +43,7 @@ _OTHER_LINE = (
     "The status line belongs to another program and stays unchanged; its script can add the output of 'palazzo "
     "statusline'."
 )
+_DISABLED = "The plugins are disabled and stay installed; 'claude plugin uninstall NAME' removes one."
 MANAGED = ManagedSettings(
     {
         "linux": "/etc/claude-code/managed-settings.json",
@@ -61,8 +64,10 @@ def plan(context: InstallPlace, request: InstallOptions) -> Plan:
     hooks, *others_of_ours = install_host.build_install_edits(context, WIRING, files, JSON, project is not None)
     edits = [_with_status_line(context, hooks, project is not None, request.status_line), *others_of_ours]
     host_directory = files.directory if project is None else project / ".claude"
-    predecessors = [
+    plugins = _plugins_of_others(files)
+    others = [
         *install_host.predecessors_in(files, EVERY_SERVER),
+        *plugins,
         *predecessor_files.leftovers(host_directory),
     ]
     notes = [*install_host.remarks(context, project is not None), *([_APPROVE] if project else []), _NEXT]
@@ -71,11 +76,14 @@ def plan(context: InstallPlace, request: InstallOptions) -> Plan:
     if request.status_line and host_settings.has_other_status_line(host_files.text_of(files.hooks)):
         notes.insert(0, _OTHER_LINE)
     if request.clean:
+        notes[:0] = [_DISABLED] if plugins else []
+        hooks, *others_of_ours = install_host.add_cleanup(edits, EVERY_SERVER)
         edits = [
-            *install_host.add_cleanup(edits, EVERY_SERVER),
+            replace(hooks, change=install_host.both(_disable_plugins_of_others, hooks.change)),
+            *others_of_ours,
             *predecessor_files.build_leftover_edits(host_directory),
         ]
-    return Plan((), "\n".join(notes), tuple(edits), tuple(predecessors))
+    return Plan((), "\n".join(notes), tuple(edits), tuple(others))
 
 
 def removal(context: InstallPlace, project: bool, user: bool) -> list[Edit]:
@@ -83,6 +91,18 @@ def removal(context: InstallPlace, project: bool, user: bool) -> list[Edit]:
     files = files_of(context.variables, install_host.scope(context, project, user))
     hooks, *remaining_edits = install_host.build_uninstall_edits(WIRING, files, JSON)
     return [replace(hooks, change=install_host.both(host_settings.without_status_line, hooks.change)), *remaining_edits]
+
+
+def _plugins_of_others(files: HostFiles) -> list[Predecessor]:
+    try:
+        plugins = predecessors.plugins_in(host_files.text_of(files.hooks) or "{}")
+    except ValueError:  # the edit of the file reports it
+        return []
+    return [Predecessor(memory, str(files.hooks), what) for memory, what in plugins]
+
+
+def _disable_plugins_of_others(text: str | None) -> str | None:
+    return host_settings.with_disabled_plugins(text, predecessors.is_plugin)
 
 
 def _with_status_line(context: InstallPlace, hooks: Edit, shared: bool, is_new: bool) -> Edit:
