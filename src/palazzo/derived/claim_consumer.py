@@ -7,7 +7,6 @@ never waits for it. Claims are a function of a drawer's text. A conflict, once f
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -17,6 +16,7 @@ from palazzo.index.failure_isolation import OtherThingFailed, drawer_label, lett
 from palazzo.knowledge import compared_text, contradictions
 from palazzo.knowledge.clauses import bag
 from palazzo.knowledge.compared_text import ComparedText
+from palazzo.knowledge.documented_facts import is_change_log
 from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.knowledge.rules.claim import Claim, candidate
 from palazzo.knowledge.statements import may_claim
@@ -36,12 +36,6 @@ _WORDS_ASKED = 4
 _COMMON = 6
 """Number of drawers from which a plain word is not the name of a thing: `drawer` in a palace about drawers."""
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc", ".org", "")
-_CHANGE_LOG = re.compile(
-    r"(?:^|/)(?:[^/]*[-_.])?(?:change-?s|change-?logs?|history|news|releases?|release[-_]?notes?|what[-_']?s[-_]?new|upgrading)"
-    r"(?:[-_.][^/]*)?(?:/|$)",
-    re.IGNORECASE,
-)
-"""The path of a change log or of release notes, or of a page in a directory of them."""
 _TEXTS_KEPT = 4_000
 """Parsed texts that a run of the consumer keeps: parsing is nine tenths of its work, and claims are compared with the
 same drawers of their wing, and with the same facts, again and again.
@@ -135,7 +129,7 @@ class _Stretch:
     def __init__(self, item: int, uid: str, start: int, parsed_text: ComparedText, document: str | None) -> None:
         self.item, self.uid, self.start, self.told = item, uid, start, parsed_text
         self.is_document = document is not None
-        self.is_change_log = document is not None and _CHANGE_LOG.search(document) is not None
+        self.is_change_log = document is not None and is_change_log(document)
 
     def side(self, place: tuple[int, int]) -> conflict_rows.Claim:
         return conflict_rows.Claim(None, self.uid, self.start + place[0], self.start + place[1])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from palazzo.errors import AmbiguousName
+from palazzo.knowledge.documented_facts import is_change_log, is_documented_fact, plain_name
 from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import Micros
 from palazzo.store import claim_rows as claims
@@ -47,14 +48,16 @@ class Suggestion:
 def suggestions(connection: Connection, session: str | None = None) -> list[Suggestion]:
     """Return facts suggested by claims that are not facts yet, those with most support first, then the newest.
 
-    With `session` only from that session. Rejected suggestions are left out, and those that a fact already states.
+    With `session` only from that session. Rejected suggestions are left out, those that a fact already states, and
+    claims of documents that are no facts.
     """
     key = redaction_state.fingerprint_key(connection)
     rejections = claims.read_rejections(connection)
     beliefs = Beliefs(connection)
     claims_by_uid: dict[bytes, list[tuple[ClaimRow, str]]] = {}
-    for row, wing in claims.worth_a_fact(connection, session):
-        claims_by_uid.setdefault(_uid(key, row, wing), []).append((row, wing))
+    claims_of_all = [(_uid(key, row, wing), row, wing) for row, wing in claims.worth_a_fact(connection, session)]
+    for uid, row, wing in _without_explanations(connection, claims_of_all):
+        claims_by_uid.setdefault(uid, []).append((row, wing))
     candidates = {
         uid: claim_rows
         for uid, claim_rows in claims_by_uid.items()
@@ -76,6 +79,24 @@ def suggestions(connection: Connection, session: str | None = None) -> list[Sugg
         results,
         key=lambda one: (-len({citation.item for citation in one.citations}), -one.citations[-1].said_at, one.id),
     )
+
+
+def _without_explanations(
+    connection: Connection, uid_claims: Sequence[tuple[bytes, ClaimRow, str]]
+) -> Iterator[tuple[bytes, ClaimRow, str]]:
+    """Yield the claims, with plain names; those of documents only if they state a fact."""
+    paths = claims.document_paths(connection, {row.drawer for _, row, _ in uid_claims})
+    explaining_drawers = {drawer for drawer, path in paths.items() if is_change_log(path)}
+    documented_items = {row.item for _, row, _ in uid_claims if row.drawer in paths.keys() - explaining_drawers}
+    texts = items.read_texts(connection, documented_items)
+    for uid, row, wing in uid_claims:
+        if row.drawer not in paths:
+            yield uid, row, wing
+        elif row.drawer not in explaining_drawers:
+            plain_row = row._replace(subject=plain_name(row.subject), object=plain_name(row.object))
+            sentence = texts.get(row.item, "")[row.start : row.end]
+            if is_documented_fact(row.kind, plain_row.subject, row.predicate, plain_row.object, sentence):
+                yield uid, plain_row, wing
 
 
 def ids_of(connection: Connection, wings: Collection[str]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from palazzo.model import Micros
 from palazzo.store.database import Connection
+from palazzo.store.json_columns import decode_string, string_at
 
 
 class ClaimRow(NamedTuple):
@@ -79,6 +80,16 @@ def worth_a_fact(connection: Connection, session: str | None) -> list[tuple[Clai
         (session,),
     )
     return [(ClaimRow(*row[:-1]), str(row[-1])) for row in rows]
+
+
+def document_paths(connection: Connection, drawers: Iterable[int]) -> dict[int, str]:
+    """Return the path, within its project, of each of the drawers that is part of a document."""
+    rows = connection.execute(
+        f"SELECT d.id, {string_at('s.key', '$[#-1]')} FROM drawer d JOIN source s ON s.id = d.source"
+        " WHERE s.kind = 'document' AND d.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(drawers)),),
+    )
+    return {int(drawer): decode_string(path) for drawer, path in rows}
 
 
 def changes_in(connection: Connection, wing: int) -> list[ClaimRow]:
