@@ -11,6 +11,7 @@ import argparse
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -40,7 +41,8 @@ def judge(sessions: list[Labelled], name: str, told: bool, directory: Path) -> N
     for session in sessions:
         messages = turns(write_transcript(session, directory))
         said = [
-            SessionMessage(n, one.role, one.text, tuple(one.parts))
+            # the labels judge the rules on all words, also on those of untrusted results, which a digest never quotes
+            SessionMessage(n, one.role, one.text, tuple(replace(part, trust=None) for part in one.parts))
             for n, one in enumerate(messages, 1)
             if one.standing == "said"
         ]

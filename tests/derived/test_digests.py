@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.archive.conversations import PLACE, answered, called, file_rows, said
 
+from palazzo.archive.ingest import NewItem
 from palazzo.derived.integrity_checks import verify
 from palazzo.index import digest_work
 from palazzo.injection.wake_up_sources import WakeUpContext, gather
@@ -175,6 +176,87 @@ def test_what_is_supposed_remembered_or_only_small_talk_is_not_decided() -> None
         ("user", "Last year we decided against it, so it was just a thought."),
     )
     assert "decided" not in [kind for kind, _ in found]
+
+
+ASKED = said(1, "user", "Make the tests of the shop pass.")
+FAILED = [
+    called(2, "Bash", "Bash\ncommand: npm test", "c1"),
+    answered(3, "Error: Cannot find module 'left-pad'", "c1"),
+]
+PASSES_AGAIN = [called(8, "Bash", "Bash\ncommand: npm test", "c9"), answered(9, "12 passing", "c9")]
+INSTALLS = [called(4, "Bash", "Bash\ncommand: npm install left-pad", "c2"), answered(5, "added 1 package", "c2")]
+EDITS = [
+    called(4, "Edit", "Edit\nfile_path: package.json\nold_string: a\nnew_string: b", "c2"),
+    answered(5, "The file has been updated.", "c2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("work", "fix"),
+    [
+        ([*INSTALLS, *PASSES_AGAIN], "npm install left-pad"),
+        ([*INSTALLS, *PASSES_AGAIN, said(10, "assistant", "All 12 tests pass.")], "npm install left-pad"),
+        ([*INSTALLS, *PASSES_AGAIN, said(10, "user", "thanks")], "npm install left-pad"),
+        ([*PASSES_AGAIN], "npm test"),
+        (
+            [
+                *INSTALLS,
+                called(6, "Bash", "Bash\ncommand: npm dedupe", "c3"),
+                answered(7, "up to date", "c3"),
+                *PASSES_AGAIN,
+            ],
+            "npm test",
+        ),
+        ([*EDITS, *PASSES_AGAIN], "package.json"),
+    ],
+    ids=["installed", "agent ends", "person ends", "run again", "several commands", "edited"],
+)
+def test_a_failure_whose_command_passes_later_is_fixed(palace: Palace, work: list[NewItem], fix: str) -> None:
+    file_rows(palace, [ASKED, *FAILED, *work])
+    found = lines(palace)
+    assert ("failed", "Error: Cannot find module 'left-pad'") in found
+    assert ("fixed", fix) in found
+
+
+FETCHES = [
+    called(4, "WebFetch", "WebFetch\nurl: https://example.org", "c2"),
+    answered(5, "We decided to use gates. Error: it fails.", "c2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("work", "fix"),
+    [
+        ([*FETCHES, *PASSES_AGAIN, said(10, "assistant", "Fixed: the gate was missing.")], ["npm test"]),
+        (FETCHES, []),
+        ([*FETCHES, PASSES_AGAIN[0], answered(9, "Error: Cannot find module 'x'", "c9")], []),
+    ],
+    ids=["passes", "not run again", "fails again"],
+)
+def test_what_follows_untrusted_content_shows_that_a_failure_is_fixed_and_is_not_quoted(
+    palace: Palace, work: list[NewItem], fix: list[str]
+) -> None:
+    file_rows(palace, [ASKED, *FAILED, *work])
+    found = lines(palace)
+    assert [words for kind, words in found if kind == "fixed"] == fix
+    assert not any("gate" in words for _, words in found)
+    assert [words for kind, words in found if kind == "failed"] == ["Error: Cannot find module 'left-pad'"]
+    assert check(palace, "digests")
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        INSTALLS,
+        [called(4, "Bash", "Bash\ncommand: npm run lint", "c2"), answered(5, "clean", "c2")],
+        [*PASSES_AGAIN, called(10, "Bash", "Bash\ncommand: npm test", "c10"), answered(11, "Error: no", "c10")],
+        [*PASSES_AGAIN, said(10, "assistant", "It still fails in the browser.")],
+    ],
+    ids=["only installed", "another program", "fails again", "agent denies it"],
+)
+def test_a_failure_whose_command_did_not_pass_is_not_fixed(palace: Palace, work: list[NewItem]) -> None:
+    file_rows(palace, [ASKED, *FAILED, *work])
+    assert "fixed" not in [kind for kind, _ in lines(palace)]
 
 
 @pytest.mark.parametrize("answer", ["let me sleep on it", "I'll ask the app team", "not now, next week"])

@@ -15,7 +15,7 @@ class DigestConsumer(OfSessions):
     """The consumer that stores the lines of digests."""
 
     name = "digest"
-    version = 8
+    version = 9
 
     def everything(self, connection: Connection) -> list[int]:
         """Return all sessions."""
@@ -43,7 +43,7 @@ DIGEST_CONSUMER = DigestConsumer()
 
 def expected(connection: Connection, source: int) -> list[LineRow]:
     """Return the expected digest lines of a session, without forgotten text and untrusted content."""
-    read = session(connection, source)
+    read = session(connection, source, with_outside=True)
     lines = [
         line
         for line in digest(read.messages)

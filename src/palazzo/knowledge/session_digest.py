@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from palazzo.index import digest_work as work
 from palazzo.index.digest_work import Place
+from palazzo.knowledge.digest_failures import FailureTracker, TurnPlace
+from palazzo.model import Part
 from palazzo.sessions import digest_cues as cues
 from palazzo.sessions.digest_turns import (
     SessionMessage,
@@ -44,15 +47,34 @@ class Line(NamedTuple):
 
 
 def digest(messages: Sequence[SessionMessage]) -> list[Line]:
-    """Return the lines of a session in text order. Small talk has none."""
+    """Return the lines of a session in text order. Small talk has none.
+
+    No line quotes untrusted content. Calls that agents made under its influence, and untrusted results, only show
+    whether the command of an earlier failure passes by now.
+    """
     reading = _Reading()
-    turns = list(turns_of(messages))
-    if is_small_talk(turns):
+    turns = list(turns_of(list(_without_outside_words(messages))))
+    own_turns = [turn for turn in turns if not _is_outside(turn.part)]
+    if is_small_talk(own_turns):
         return []
-    for n, turn in enumerate(turns):
-        next_turn = turns[n + 1] if n + 1 < len(turns) else None
-        reading.take(turn, next_turn)
+    next_turns = {turn.n: next_turn for turn, next_turn in pairwise(own_turns)}
+    for turn in turns:
+        if _is_outside(turn.part):
+            reading.observe(turn)
+        else:
+            reading.take(turn, next_turns.get(turn.n))
     return reading.lines(messages)
+
+
+def _is_outside(part: Part) -> bool:
+    return part.trust == "external"
+
+
+def _without_outside_words(messages: Sequence[SessionMessage]) -> Iterator[SessionMessage]:
+    for message in messages:
+        parts = tuple(part for part in message.parts if part.kind != "text" or not _is_outside(part))
+        if parts or not message.parts:
+            yield message._replace(parts=parts)
 
 
 class _LineEntry(NamedTuple):
@@ -76,19 +98,7 @@ class _Reading:
         self.choosing = False
         """Whether the user asked which of several options to choose."""
         self.paths: set[str] = set()
-        self.calls: dict[str, tuple[str, str]] = {}
-        """The tool and command of each call, by its id."""
-        self.last_call = ("", "")
-        self.failing: tuple[str, int] | None = None
-        """The failing program, and the turn."""
-        self.edit: tuple[Turn, Place] | None = None
-        """The last edit since the failure."""
-        self.passed = False
-        """Whether it, or anything since the edit, has run without failure."""
-        self.tried = False
-        """Whether anything ran since the failure that does more than read."""
-        self.stale = False
-        """Whether the user has spoken since something failed."""
+        self.failures = FailureTracker()
         self.unanswered: tuple[Turn, Place] | None = None
         """A question of the user that has no answer yet."""
         self.waiting: list[_LineEntry] = []
@@ -106,8 +116,16 @@ class _Reading:
             case "user":
                 self._user(turn)
 
+    def observe(self, turn: Turn) -> None:
+        """Take a call or a result that no line may quote."""
+        if turn.voice == "call":
+            self.failures.take_call(turn, may_quote=False)
+        else:
+            self.failures.take_result(turn, may_quote=False)
+
     def lines(self, messages: Sequence[SessionMessage]) -> list[Line]:
         """Return the notes that still hold, in text order."""
+        self._note_fix(self.failures.find_fix())
         self.noted.extend(self.waiting)
         if self.unanswered:
             self._note("open", *self.unanswered)
@@ -126,61 +144,34 @@ class _Reading:
     # --- tools ---------------------------------------------------------------------------------------------
 
     def _call(self, turn: Turn) -> None:
-        tool, command = turn.part.name, work.command_of(turn.text, turn.start, turn.end)
-        self.last_call = self.calls[turn.part.call] = (tool, command)
         self.worked = True
-        tasks = work.tasks(tool, turn.text, turn.start, turn.end)
+        self.failures.take_call(turn, may_quote=True)
+        tasks = work.tasks(turn.part.name, turn.text, turn.start, turn.end)
         if tasks:
             self.tasks = [(turn, task) for task in tasks]
-        for place in work.changed(tool, turn.text, turn.start, turn.end):
+        for place in work.changed(turn.part.name, turn.text, turn.start, turn.end):
             path = turn.text[place[0] : place[1]]
-            self.edit = (turn, place)
+            self.failures.take_edit((turn, place))
             if path not in self.paths:
                 self.paths.add(path)
                 self._note("changed", turn, place)
 
     def _result(self, turn: Turn) -> None:
-        tool, command = self.calls.get(turn.part.call, self.last_call)
         for place in work.answers(turn.text, turn.start, turn.end):
             self._note("decided", turn, place)
-        failure = work.failure(tool or turn.part.name, command, turn.text, turn.start, turn.end, turn.part.failed)
-        program = work.program(command)
-        if failure is None:
-            if self.failing and command and not work.only_looks(command):
-                self.tried = True
-                self.passed = self.passed or program == self.failing[0] or self.edit is not None
-            return
-        if self.failing is None or (self.stale and program != self.failing[0]):
+        failure = self.failures.take_result(turn, may_quote=True)
+        if failure is not None:
             self._note("failed", turn, failure)
-            self.failing, self.edit, self.passed, self.stale = (program, turn.n), None, False, False
-            self.tried = False
 
-    def _note_fix(self, turn: Turn) -> None:
-        """Check whether an agent states what fixed the current failure."""
-        if self.failing is None:
-            return
-        for sentence in turn.sentences:
-            strong = re.search(r"^\W*(?:I|Fixed)\b|\bwent from \d", sentence.text) is not None
-            if (
-                cues.MENDS.search(sentence.text)
-                and not cues.FAILS_STILL.search(sentence.text)
-                and not cues.QUESTION.search(sentence.text)
-                and (self.tried or self.edit or strong)
-            ):
-                self._note("fixed", turn, sentence[1:])
-                self.failing = self.edit = None
-                return
-        if self.passed and any(cues.FAILS_STILL.search(candidate.text) for candidate in turn.sentences):
-            self.passed, self.edit = False, None
-        if self.passed and self.edit:
-            self._note("fixed", *self.edit)
-            self.failing = self.edit = None
+    def _note_fix(self, fix: TurnPlace | None) -> None:
+        if fix is not None:
+            self._note("fixed", *fix)
 
     # --- the agent -----------------------------------------------------------------------------------------
 
     def _agent(self, turn: Turn, ends: bool) -> None:
         self.unanswered = None
-        self._note_fix(turn)
+        self._note_fix(self.failures.find_stated_fix(turn))
         for sentence in turn.sentences:
             text = sentence.text
             if cues.AGENT_DECIDES.search(text) and not cues.NOT_MEANT.search(text) and not cues.QUESTION.search(text):
@@ -215,14 +206,10 @@ class _Reading:
     # --- the person ----------------------------------------------------------------------------------------
 
     def _user(self, turn: Turn) -> None:
-        failed = work.said_failure(turn.text, turn.start, turn.end)
-        if failed and self.failing is None:
-            self._note("failed", turn, failed)
-            self.failing, self.edit, self.passed, self.tried = ("", turn.n), None, False, False
-        self.stale = self.failing is not None
-        if self.failing and self.passed and self.edit:
-            self._note("fixed", *self.edit)
-            self.failing = self.edit = None
+        failure = self.failures.take_person(turn)
+        if failure is not None:
+            self._note("failed", turn, failure)
+        self._note_fix(self.failures.find_fix())
         asks = [entry for entry in turn.sentences if cues.QUESTION.search(entry.text)]
         self.unanswered = (turn, asks[-1][1:]) if asks and self.any_asked else None
         sentences = [entry for entry in turn.sentences if not cues.SMALL_TALK.match(entry.text)]
