@@ -22,6 +22,8 @@ from palazzo.sources.formats import Collection, Feeder
 from palazzo.sources.formats import document_rows as document_feeder
 from palazzo.sources.formats.converted_documents import is_page
 from palazzo.sources.formats.document_kinds import (
+    CODE_OF_PROJECT,
+    SOURCE_CODE,
     Policy,
     is_code,
     is_document,
@@ -316,6 +318,8 @@ def _is_beside_messages(path: Path) -> bool:
 def _document(entry: Entry, rules: Rules, policy: Policy | None, readers: Readers) -> FileVerdict:
     is_kept = _is_kept(entry.path, rules, policy, readers)
     by_name = refusal_by_name(entry.path, None if is_kept else policy) or (None if entry.status.st_size else "empty")
+    if by_name == SOURCE_CODE and rules.is_policy_stated:
+        by_name = CODE_OF_PROJECT
     if by_name:
         return Skip(entry.path, by_name, expected=True)
     if readers.cached_kind(entry.path, entry.status) == document_feeder.KIND:

@@ -19,7 +19,7 @@ from palazzo.archive import acts as deeds
 from palazzo.git.project_file import Policy, read_project_config
 from palazzo.git.project_identity import project_root
 from palazzo.model import Micros
-from palazzo.sources.formats.document_kinds import is_code, is_document
+from palazzo.sources.formats.document_kinds import CODE_OF_PROJECT, is_code, is_document
 from palazzo.sources.ignore_rules import Globs, Layers, find_ignore_file, layers_above, layers_in
 from palazzo.store import act_rows, palace_overview
 from palazzo.store.act_rows import ActKind
@@ -138,7 +138,7 @@ class _Judge:
         if self._include and not self._include.match(str(path), bases, is_directory=False):
             return "not among the files that the project includes"
         if self._rules.policy == "docs" and not self._include and is_code(path) and not is_document(path):
-            return "source code, which the project's policy excludes"
+            return CODE_OF_PROJECT
         return ""
 
     def _directory(self, path: Path) -> tuple[Path, Layers] | str:

@@ -74,10 +74,11 @@ class MineReport:
     (archived), `noise` (archived and never searched), `repeated` (archived before) or `unreadable` (archived byte for
     byte and named in `skipped`). `drawers` counts the drawers that were added to search. `left_out` documents were
     searchable until now and are no longer, because a rule excludes them; for `taken_back` documents it is the other way
-    round. `unread` are the requested paths from which nothing was read. `files` are all files of a dry run that a
-    person requested. `directories` are those that were entered, if the run found nothing new and their entries will
-    tell a later run whether there is still nothing new. `bytes` is the amount read, or to be read; `earliest` and
-    `latest` are the times when the sources were last continued.
+    round. `code_skipped` counts skipped source files, unless a mode or the project's policy excludes them. `unread` are
+    the requested paths from which nothing was read. `files` are all files of a dry run that a person requested.
+    `directories` are those that were entered, if the run found nothing new and their entries will tell a later run
+    whether there is still nothing new. `bytes` is the amount read, or to be read; `earliest` and `latest` are the times
+    when the sources were last continued.
     """
 
     sources: int
@@ -93,6 +94,7 @@ class MineReport:
     wings: tuple[str, ...] = ()
     left_out: int = 0
     taken_back: int = 0
+    code_skipped: int = 0
     rows: int = 0
     repeated: int = 0
     unreadable: int = 0

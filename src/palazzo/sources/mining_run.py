@@ -34,6 +34,7 @@ from palazzo.sources.excluded_documents import compare, lasting_rules, settle
 from palazzo.sources.file_heads import read_head
 from palazzo.sources.file_listing import FileListing, SourceCounts
 from palazzo.sources.formats import Collection, Feeder, Identity, Row, converted_documents
+from palazzo.sources.formats.document_kinds import SOURCE_CODE
 from palazzo.sources.formats.document_rows import Documents
 from palazzo.sources.formats.transcript_formats import (
     COLLECTIONS,
@@ -113,6 +114,7 @@ class _Run:
         for verdict in verdicts:
             if isinstance(verdict, Skip):
                 self._unread.note_skip(verdict)
+                self.tally.code_skipped += verdict.reason == SOURCE_CODE and self._request.mode == "auto"
                 if not verdict.expected:
                     self.tally.skipped.append(Skipped(verdict.uri, verdict.reason))
                     self._skips_by_rule += not verdict.by_error

@@ -27,6 +27,7 @@ class Tally:
     drawers: int = 0
     left_out: int = 0
     taken_back: int = 0
+    code_skipped: int = 0
     bytes: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     unread: list[Skipped] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Tally:
             wings=tuple(self.wings),
             left_out=self.left_out,
             taken_back=self.taken_back,
+            code_skipped=self.code_skipped,
             rows=self.rows,
             repeated=self.repeated,
             unreadable=self.unreadable,

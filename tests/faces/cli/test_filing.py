@@ -153,6 +153,38 @@ def test_init_creates_the_palace_and_leaves_the_project_alone(palazzo: Command, 
     assert palazzo.json("init", str(project))["created"] is False
 
 
+def test_init_says_what_it_created(palazzo: Command, home: Path) -> None:
+    (home / "api").mkdir()
+    (home / "web").mkdir()
+
+    def shown(project: str) -> str:
+        return " ".join(palazzo("init", str(home / project)).out.split())
+
+    told = "for this project. It is empty until you index files."
+    assert f'Created the palace and the wing "api" {told}' in shown("api")
+    assert f'Created the wing "web" {told}' in shown("web")
+    assert "Created" not in palazzo("init", str(home / "web")).out
+    assert palazzo.json("init", str(home / "web"))["wing_created"] is False
+
+
+def test_mining_says_once_how_much_source_code_was_not_read(palazzo: Command, home: Path) -> None:
+    api = home / "api"
+    api.mkdir()
+    for name in ("a.md", "b.py", "c.go"):
+        (api / name).write_text(f"# {name}\n")
+    told = "2 source files were not read; 'palazzo mine --mode all' reads them too."
+    assert told not in palazzo("mine", str(api), "--dry-run").out  # which lists them
+    assert palazzo("mine", str(api)).out.count(told) == 1
+    assert "source file" not in palazzo("mine", str(api)).out  # nothing is new
+    (api / "d.md").write_text("# d\n")
+    assert palazzo.json("mine", str(api))["code_skipped"] == 2
+    (api / "e.md").write_text("# e\n")
+    assert palazzo.json("mine", str(api), "--mode", "docs")["code_skipped"] == 0
+    (api / "palazzo.toml").write_text('[mine]\npolicy = "docs"\n')
+    (api / "f.md").write_text("# f\n")
+    assert "source file" not in palazzo("mine", str(api)).out  # the project has decided
+
+
 def test_init_writes_the_project_file_only_when_asked_and_never_over_one(palazzo: Command, home: Path) -> None:
     project = home / "api"
     (project / "guides").mkdir(parents=True)

@@ -38,6 +38,7 @@ MINE = {
     "unreadable",
     "left_out",
     "taken_back",
+    "code_skipped",
 }
 STATUS = {
     "palace", "version", "schema", "items", "drawers", "facts", "wings", "embedder", "size_bytes", "service",

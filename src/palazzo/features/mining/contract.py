@@ -40,6 +40,8 @@ class InitResult:
     rooms: tuple[str, ...]
     hosts: tuple[HostFound, ...]
     config: str | None
+    wing_created: bool = False
+    """Whether the wing is new; it is empty then."""
 
 
 INIT = Operation(
@@ -156,6 +158,8 @@ class MineResult:
     """Documents that a rule now excludes, which are retired until the rule is removed, and documents whose rule was
     removed.
     """
+    code_skipped: int = 0
+    """Skipped source files that --mode all reads, unless a --mode or the project's policy was given."""
     unread: tuple[SkippedFile, ...] = ()
     """The given paths from which nothing was read, and why."""
     files: tuple[FileView, ...] = ()

@@ -13,6 +13,7 @@ from palazzo.git.project_rooms import room_for_document
 from palazzo.hosts.installed_hosts import hosts_found
 from palazzo.security import known_palaces
 from palazzo.sources.discovery import Candidate, Rules, discover
+from palazzo.store import place_rows
 
 if TYPE_CHECKING:
     from palazzo.git.project_identity import ProjectIdentity
@@ -37,6 +38,7 @@ def init(context: Context, request: InitRequest) -> InitResult:
     rooms = _rooms(place_finder, project)
     config = _write_config(project.root, place_finder.wing(project), rooms) if request.write_config else None
     with database.transaction() as connection:
+        wing_created = place_rows.wing_led_to(connection, place_finder.wing(project)) is None
         place_finder.record(connection, project, context.now)
     return InitResult(
         palace=str(context.palace_path),
@@ -48,6 +50,7 @@ def init(context: Context, request: InitRequest) -> InitResult:
         rooms=rooms,
         hosts=hosts_found(context.variables),
         config=config,
+        wing_created=wing_created,
     )
 
 

@@ -131,7 +131,10 @@ def build_result_fields(report: MineReport, embedding_s: float = 0.0) -> dict[st
     """Return a report, and the seconds that computing vectors took after it, as fields of a result."""
     same = ("sources", "new", "grown", "unchanged", "items", "drawers", "rows", "noise", "repeated")
     return {
-        **{name: getattr(report, name) for name in (*same, "unreadable", "left_out", "taken_back", "wings")},
+        **{
+            name: getattr(report, name)
+            for name in (*same, "unreadable", "left_out", "taken_back", "code_skipped", "wings")
+        },
         "skipped": tuple(SkippedFile(file.uri, file.reason) for file in report.skipped),
         "unread": tuple(SkippedFile(file.uri, file.reason) for file in report.unread),
         "failed": tuple(FailedFile(file.uri, file.error) for file in report.failed),

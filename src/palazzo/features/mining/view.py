@@ -39,6 +39,11 @@ def init(screen: Screen, result: InitResult) -> None:
     screen.table(("", ""), [((name, "dim"), value) for name, value in facts])
     if result.config:
         screen.say(f"Wrote {result.config}.")
+    if result.wing_created:
+        palace = "the palace and " if result.created else ""
+        screen.say(
+            f"Created {palace}the wing {quoted_name(result.wing)} for this project. It is empty until you index files."
+        )
     screen.say("Next: ", (f"palazzo mine {result.root}", "bold"))
 
 
@@ -64,6 +69,10 @@ def mine(screen: Screen, result: MineResult) -> None:
         screen.say(f"{count_noun(result.commits, 'commit')} {verb}, with merges and tags.")
     left_out(screen, result)
     by_rule(screen, result)
+    if result.code_skipped and result.new and not result.dry_run:
+        verb, them = ("was", "it") if result.code_skipped == 1 else ("were", "them")
+        files = count_noun(result.code_skipped, "source file")
+        screen.say((f"{files} {verb} not read; 'palazzo mine --mode all' reads {them} too.", "dim"))
     show_timing(screen, result)
 
 

@@ -118,6 +118,10 @@ _GENERATED_MARK = make_regex(
     re.IGNORECASE | re.DOTALL,
 )
 
+SOURCE_CODE = "source code, which is read only with `--mode all`"
+CODE_OF_PROJECT = "source code, which the project's policy excludes"
+"""Why source code is not read: policy `docs` applies, or the project's own file states it."""
+
 _LONG_LINE = 5_000
 """In characters. Source code is minified if at least half of it is in lines this long."""
 
@@ -140,7 +144,7 @@ def refusal_by_name(path: PurePath, policy: Policy | None) -> str | None:
         if not is_code(path):
             return "not a supported kind of file"
         if policy == "docs":
-            return "source code, which is read only with `--mode all`"
+            return SOURCE_CODE
     return None
 
 
