@@ -113,6 +113,8 @@ def test_who_does_not_maintain_a_wing_approves_nobody_elses_note(team: Team) -> 
     assert fetch(team, eve, "PUT", path, {"drawers": {drawer: digest}, "signature": "00"})[0] == 404
     assert fetch(team, eve, "POST", path, {"drawer": drawer, "digest": digest, "signature": "00"})[0] == 404
     ada.run(TeamMemberRequest("shop", "Ben", "reader"))
+    with pytest.raises(UsageError, match="reader; this needs maintainer"):
+        ben.run(TeamApproveRequest((drawer,)))
     with pytest.raises(TeamRefused, match="needs writer"):
         ben.connection.replace_approvals(ada.wing(), {}, ben.membership.key)
 
@@ -161,6 +163,9 @@ def test_only_an_untrusted_note_is_approved(team: Team) -> None:
     for drawer, digest in (("12", "34"), (trusted, "34")):
         with pytest.raises(TeamRefused):
             ada.connection.approve(ada.wing(), drawer, digest, ada.membership.key)
+    too_many = {f"{number:032x}": "0" * 32 for number in range(protocol.MOST_APPROVALS + 1)}
+    with pytest.raises(TeamRefused, match="at most 10,000"):
+        ada.connection.replace_approvals(ada.wing(), too_many, ada.membership.key)
     with pytest.raises(TeamRefused, match="32 hexadecimal"):
         ada.connection.replace_approvals(ada.wing(), {"zz": "00"}, ada.membership.key)
 

@@ -37,9 +37,9 @@ def update_record(place: Path, created: Iterable[Path], cleared: Iterable[Path])
     """
     file = place / _RECORD
     earlier = _read(file)
-    recorded = earlier | set(created)
-    remove_empty(recorded.intersection(parent for path in cleared for parent in path.parents))
-    remaining = {path for path in recorded if path.is_dir()}
+    recorded_directories = earlier | set(created)
+    remove_empty(recorded_directories.intersection(parent for path in cleared for parent in path.parents))
+    remaining = {path for path in recorded_directories if path.is_dir()}
     if remaining == earlier:
         return
     if not remaining:

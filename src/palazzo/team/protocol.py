@@ -39,6 +39,8 @@ SCOPES = ("openid", "email", "profile", "groups")
 CALLBACK = "/sign-on"
 """The path on a client's own machine to which a provider sends a browser back, at any port of 127.0.0.1."""
 
+MOST_APPROVALS = 10_000
+"""The most approvals that a device may have in a wing: a person reads each of the notes. It sends the newest."""
 OWN_APPROVALS, MAINTAINER_APPROVAL = b"team approvals", b"team approval"
 """What a device signs: which notes are approved in its palace, and a maintainer's approval of one note."""
 

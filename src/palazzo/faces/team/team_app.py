@@ -63,7 +63,7 @@ _STATUSES: tuple[tuple[type[PalazzoError], int, str], ...] = (
     (SegmentUnreadable, 422, "segment"),
     (PalazzoError, 500, "error"),
 )
-_LARGEST_JSON, _LARGEST_APPROVALS = 64 * 1024, 256 * 1024
+_LARGEST_JSON, _LARGEST_APPROVALS = 64 * 1024, 1024 * 1024
 _DEVICE_BYTES, _KEY_BYTES = 16, 32
 _MOST_LOG_LINES, _MOST_CERTIFICATES = 500, 100
 Answer = dict[str, Any]

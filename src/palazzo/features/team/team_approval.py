@@ -24,7 +24,9 @@ def team_approve(context: Context, request: TeamApproveRequest) -> TeamApproveRe
         wing = find_team_wing(connection, note.wing)
         if wing is None:
             raise UsageError(f"The team has no wing '{note.wing}' any more that you may read.")
-        wing_id = str(wing["id"])
+        role, wing_id = str(wing["role"]), str(wing["id"])
+        if role == "reader":  # the key, by which a text is identified, is for those who may write
+            raise UsageError(f"Your role in '{note.wing}' is reader; this needs maintainer.")
         digest = None
         if not request.revoke:
             key = bytes.fromhex(str(connection.describe_wing(wing_id)["key"]))

@@ -27,7 +27,7 @@ from palazzo.sync.records.item_records import Item
 from palazzo.sync.records.place_records import Room, Wing
 from palazzo.sync.records.record_kind import Record
 from palazzo.sync.records.source_records import Repetition, Revision, Source
-from palazzo.team.protocol import LONGEST_LINE, SHARED_KINDS, kind_of
+from palazzo.team.protocol import LONGEST_LINE, MOST_APPROVALS, SHARED_KINDS, kind_of
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ def _find_divided(connection: Connection, ids: list[str]) -> Iterator[str]:
 
 def _find_approved(connection: Connection, rooms: Collection[int], keys: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield approved notes whose items are shared: the id of each drawer, and its text."""
-    rows = taint_queries.approved_notes(connection, rooms)
+    rows = taint_queries.approved_notes(connection, rooms)[-MOST_APPROVALS:]
     spans, uids = drawers.spans_of(connection, rows), drawers.uids_of(connection, rows)
     item_rows = {item for own in spans.values() for item, _, _ in own}
     item_keys = {row: f"item/{uid.hex()}" for row, uid in items.uids_of(connection, item_rows)}

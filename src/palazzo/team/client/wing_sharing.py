@@ -69,8 +69,8 @@ def send_wing(
     sent = membership_files.load_sent(palace, wing)
     head = SegmentName.parse(str(about["head"])) if about["head"] else None
     if str(head or "") != sent.head:  # an answer was lost, or the server was restored: what it has is not known
-        unknown = {"": ""} if head else {}
-        sent = SentState(str(head or ""), unknown, unknown)
+        something_else = {"": ""} if head else {}
+        sent = SentState(str(head or ""), something_else, something_else)
     delta, key = compare(selection, sent), bytes.fromhex(about["key"])
     outcome = ShareOutcome()
     if delta.lines or delta.is_new_epoch:

@@ -17,9 +17,6 @@ from palazzo.team.server import accounts
 from palazzo.team.server.accounts import Account, NotAllowed, WingAccess
 from palazzo.team.server.team_database import Session, TeamDatabase
 
-MOST_APPROVALS = 1_000
-"""The most approvals that a device may have in a wing: a person reads each of the notes."""
-
 
 class Approval(NamedTuple):
     """Who approved a text: the person, and whether as a maintainer; `digest` identifies the text."""
@@ -70,9 +67,9 @@ def replace_own(
     Raises NotAllowed for a reader or a wrong signature, UsageError for ids and digests that are none.
     """
     _require(database, account, access, "writer", (signature, digests, protocol.OWN_APPROVALS))
-    if len(digests) > MOST_APPROVALS:
-        raise UsageError(f"A device may have at most {MOST_APPROVALS:,} approvals in a wing.")
-    wanted = {_bytes16(drawer): _bytes16(digest) for drawer, digest in digests.items()}
+    if len(digests) > protocol.MOST_APPROVALS:
+        raise UsageError(f"A device may have at most {protocol.MOST_APPROVALS:,} approvals in a wing.")
+    sent_digests = {_bytes16(drawer): _bytes16(digest) for drawer, digest in digests.items()}
     device = account.require_device()
     with database.as_person(account.person) as session:
         rows = session.execute(
@@ -80,18 +77,20 @@ def replace_own(
             " AND NOT is_revoked",
             (access.wing, device),
         ).fetchall()
-        known = {bytes(drawer): bytes(digest) for drawer, digest in rows}
-        new = {drawer: digest for drawer, digest in wanted.items() if known.get(drawer) != digest}
-        revoked = [*(known.keys() - wanted.keys())]
-        if new or revoked:
+        stored_digests = {bytes(drawer): bytes(digest) for drawer, digest in rows}
+        new_digests = {
+            drawer: digest for drawer, digest in sent_digests.items() if stored_digests.get(drawer) != digest
+        }
+        revoked_drawers = [*(stored_digests.keys() - sent_digests.keys())]
+        if new_digests or revoked_drawers:
             change = _note_change(session, access.wing)
-            for drawer, digest in new.items():
+            for drawer, digest in new_digests.items():
                 _insert(session, account, access.wing, drawer, digest, False, change)
-            _revoke(session, access.wing, change, revoked, device)
-    if new or revoked:
-        detail = f"{len(new)} approved, {len(revoked)} taken back"
+            _revoke(session, access.wing, change, revoked_drawers, device)
+    if new_digests or revoked_drawers:
+        detail = f"{len(new_digests)} approved, {len(revoked_drawers)} taken back"
         accounts.record(database, account, "approve", access.wing, detail)
-    return len(new) + len(revoked)
+    return len(new_digests) + len(revoked_drawers)
 
 
 def approve(
