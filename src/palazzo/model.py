@@ -7,8 +7,10 @@ of an item's text, half-open.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NewType, get_args
+
+from palazzo.frozen_class import frozen
 
 ItemId = NewType("ItemId", str)
 DrawerId = NewType("DrawerId", str)
@@ -55,7 +57,7 @@ DrawerKind = Literal[
 """`reasoning` is what an agent thought before it spoke: it stands outside the sequence of the conversation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A range of an item's text with one kind: prose, a tool call, a tool's output.
 
@@ -72,7 +74,7 @@ class Part:
     trust: Trust | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """The wing and room in which something is filed."""
 
@@ -80,7 +82,7 @@ class Place:
     room: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A range of one item's text."""
 
@@ -89,7 +91,7 @@ class Span:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """The origin of items: a transcript, a document, or the user and agent themselves.
 
@@ -105,7 +107,7 @@ class Source:
     project: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item:
     """One archived item, kept in full."""
 
@@ -128,7 +130,7 @@ class Item:
     meta: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawer:
     """The unit that search returns: exact spans of archived text, and their place."""
 
@@ -160,7 +162,7 @@ UNKNOWN_LINE = -1
 """Stands for the line numbers of a cited range that is known only by its words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anchor:
     """A cited file, or a range of one, in its state at that time.
 
@@ -180,7 +182,7 @@ class Anchor:
     how: AnchorKind = "stated"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasedItem:
     """An item that lost words or bytes: its id, and the ranges of its text (code points, half-open)."""
 
@@ -188,7 +190,7 @@ class ErasedItem:
     spans: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certificate:
     """Result of one erase. It contains no words: `tombstones` are hashes under a key that never leaves the palace.
 

@@ -13,12 +13,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from palazzo.errors import EmbedderUnavailable
+from palazzo.frozen_class import frozen
 from palazzo.index.consumer import CUTTER_KINDS, CUTTER_NAME, follow
 from palazzo.index.embedder import Embedder, TokenEmbedder
 from palazzo.model import Micros, Place
@@ -68,7 +68,7 @@ def _cut(connection: Connection) -> None:
     follow(connection, Cutter())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredNote:
     """A saved note: its id, and the drawers it was cut into."""
 

@@ -5,19 +5,19 @@ Wake-up texts and hand-overs show it. On a snapshot as of a day, it is the agend
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 
 from palazzo.archive import diary_entries, task_notes
 from palazzo.archive.diary_entries import Entry
 from palazzo.archive.task_notes import Due, Moment
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 from palazzo.store.task_rows import Task
 
 ENTRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agenda:
     """To-dos and reminders by due time, and diary entries with the newest first."""
 

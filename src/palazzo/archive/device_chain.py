@@ -16,10 +16,10 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import zstandard
 
+from palazzo.frozen_class import frozen
 from palazzo.store import chain_links, items
 from palazzo.store.database import Connection
 from palazzo.store.items import ItemRow, Link
@@ -72,7 +72,7 @@ def relink(connection: Connection, entries: Iterable[tuple[bytes, bytes, str | N
     items.insert_links(connection, OWN_DEVICE, new)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Break:
     """A position where the chain and the archive disagree."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from palazzo.archive import notes
@@ -17,6 +17,7 @@ from palazzo.archive.archive_reader import join_spans
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.notes import Note, PreparedNote
 from palazzo.errors import NotFound, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.git.project_rooms import slug
 from palazzo.model import Micros, Place, Trust
 from palazzo.security.display_names import shown_name
@@ -35,7 +36,7 @@ _LABEL_LENGTH = 40
 _MOST_NAMED = 12
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """Owner of a diary: first spelling of the name, wing, number of entries, and the times of the first and the last.
 
@@ -50,7 +51,7 @@ class Agent:
     spellings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One entry in full, except for its forgotten parts. `project` is a wing, or '' if the entry concerns none."""
 

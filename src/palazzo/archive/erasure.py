@@ -24,6 +24,7 @@ import zstandard
 from palazzo.archive import acts
 from palazzo.archive.erasure_filter import at_moment, bare_notes, decode_spellings
 from palazzo.archive.erasure_request import ErasureRequest, finder_of, item_batches, source_of_item
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import (
     answered_calls,
@@ -83,7 +84,7 @@ class SurveyResult:
         return sum(end - start for ranges in self.texts.values() for start, end in ranges)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasureResult:
     """Result of an erase: the items with their ranges, the rows with names by table, the packs, and the tombstones."""
 

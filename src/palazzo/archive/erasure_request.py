@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from palazzo.frozen_class import frozen
 from palazzo.store import items, tombstones
 from palazzo.store.database import Connection
 from palazzo.text.hashed_words import ANYWHERE, AS_WORDS, COVER, Finder, HashedWords, MatchMode, Range
@@ -31,7 +32,7 @@ _AT_ONCE = 64
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasureRequest:
     """What to erase: texts and how they must match, and ranges of items by row id.
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from palazzo.archive import identity, ingest
 from palazzo.archive.ingest import IngestBatch, NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import NotFound
+from palazzo.frozen_class import frozen
 from palazzo.git.project_rooms import slug
 from palazzo.model import Micros, Part, Place, Source, Trust
 from palazzo.store import exchange_rows, source_rows
@@ -31,7 +32,7 @@ ROOM = "exchange"
 """The room of artifacts: they belong to no event's room."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewEvent:
     """An event to append. `fields` are the routing fields that are not empty, besides the author and the branch."""
 
@@ -45,7 +46,7 @@ class NewEvent:
     artifacts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewArtifact:
     """An artifact to store."""
 
@@ -56,7 +57,7 @@ class NewArtifact:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedEntry:
     """An event or an artifact in its final form, ready to be written under the lock."""
 

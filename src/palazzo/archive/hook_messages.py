@@ -7,12 +7,13 @@ from the host. Messages that the transcript repeats word for word are then retir
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from palazzo.archive import acts, identity, ingest
 from palazzo.archive.ingest import IngestBatch, NewItem
 from palazzo.archive.ingest_guard import Guard
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Part, Place, Source, Trust
 from palazzo.store import source_rows, transcripts
 from palazzo.store.database import Connection
@@ -25,7 +26,7 @@ Speaker = Literal["user", "assistant"]
 _TRUST: dict[Speaker, Trust] = {"user": "user", "assistant": "agent"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookMessage:
     """The words of one side in a turn."""
 

@@ -8,13 +8,14 @@ again. What was erased or forgotten here stays erased or forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from palazzo.archive import identity, ingest, notes
 from palazzo.archive.ingest import IngestBatch, NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.notes import Note
+from palazzo.frozen_class import frozen
 from palazzo.model import ItemId, Micros, Place, Source
 from palazzo.store import items
 from palazzo.store.database import Connection
@@ -23,7 +24,7 @@ ORIGIN = "brought"
 """Key in a note's `meta` that holds the store from which the note was imported and its id in that store."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedNote:
     """A note from another store: its id there and its creation time."""
 
@@ -32,7 +33,7 @@ class ImportedNote:
     created_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportStatus:
     """State of an imported note here: the row with its text (None: it is new) and the rows with earlier texts.
 
@@ -92,7 +93,7 @@ def source_of(store: str, note: Note) -> Source:
     return Source((note.shelf, wing, store), "note", f"{store}:{note.shelf}/{wing}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Batch:
     """Notes of one source and place, ready to be filed; `numbers` are their indexes in the input."""
 

@@ -10,12 +10,13 @@ thread, room), and the item gets the lower trust of the two. What was erased fro
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from palazzo.archive import device_chain
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.pack_writer import Spot
+from palazzo.frozen_class import frozen
 from palazzo.model import least_trust
 from palazzo.store import items
 from palazzo.store.items import ItemRow
@@ -25,7 +26,7 @@ Authority = Literal["device", "owner", "other"]
 """Who vouches for an arrival: a device of this palace, its owner (who states the trust), or another person."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrival:
     """An item from another palace. `source` and `room` are ids; `parts` and `meta` have their stored form.
 

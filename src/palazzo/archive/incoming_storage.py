@@ -28,6 +28,7 @@ from palazzo.archive.incoming_items import (
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.pack_writer import NewPack, Spot
+from palazzo.frozen_class import frozen
 from palazzo.model import ItemId, Micros
 from palazzo.store import chain_links, items, redaction_state, tombstones
 from palazzo.store.database import Connection
@@ -44,7 +45,7 @@ class Place(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrivalBatch:
     """Arrivals after redaction, with their digests and packs, and the arrivals that contain words erased here."""
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palazzo.archive import device_chain, identity, pack_writer
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.pack_writer import NewPack, Spot
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, ItemId, ItemKind, Micros, Part, Place, Role, Source, Trust
 from palazzo.store import change_log, foreign_rows, items, place_rows, redaction_state, source_rows, tombstones
 from palazzo.store.database import Connection
@@ -28,7 +29,7 @@ from palazzo.text.surrogates import well_formed
 _META_ENCODER = json.JSONEncoder(separators=(",", ":"), default=str)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewItem:
     """One item to archive, as its writer describes it. `raw` is the source's own bytes, or None if there are none.
 
@@ -54,7 +55,7 @@ class NewItem:
     name: Callable[[NewItem], ItemId] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IngestBatch:
     """New items after redaction with their packs, ready to be written under the lock.
 
@@ -85,7 +86,7 @@ class IngestBatch:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """Result of an ingest: the source's row id, one row id per new item, which are new, and the number of variants.
 

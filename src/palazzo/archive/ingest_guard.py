@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from palazzo.archive.erasure_filter import cover_erased_items
+from palazzo.frozen_class import frozen
 from palazzo.model import Part, Source
 from palazzo.security.redactor import PRIVATE_RULE, redact
 from palazzo.security.row_redactor import redact_json, redact_row
@@ -39,7 +40,7 @@ text.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guard:
     """Redaction at ingest: the palace's key for its marks, and whether it redacts at all."""
 

@@ -7,13 +7,14 @@ reminder. `diary_entries.py` and `task_notes.py` define what else these kinds ne
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from palazzo.archive import identity, ingest
 from palazzo.archive.ingest import IngestBatch, NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import Anchor, ItemId, Micros, Part, Place, Source, Trust
 from palazzo.security.note_taint import PERSON, TrustAssessment
 from palazzo.store import anchors as anchors_store
@@ -24,7 +25,7 @@ LARGEST_NOTE = 1_000_000
 Shelf = Literal["notes", "diary", "todo", "reminder"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """A note to file. `label` is its kind (decision, learning, …); `about` is stored with the text.
 
@@ -43,7 +44,7 @@ class Note:
     about: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedNote:
     """A note in its final form, ready to be written under the lock."""
 

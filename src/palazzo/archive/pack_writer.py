@@ -21,10 +21,10 @@ import hashlib
 import re
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import zstandard
 
+from palazzo.frozen_class import frozen
 from palazzo.store import packs
 from palazzo.store.database import Connection
 from palazzo.store.packs import ITSELF, Landmark, PackReader, Segment
@@ -70,7 +70,7 @@ _BLOCK = 4096
 """Bytes compared at once when going backwards: reversing them costs one nanosecond each."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewPack:
     """A pack that may have to be stored: its bytes, the compressed bytes, their digest, and its landmarks in order."""
 
@@ -127,7 +127,7 @@ def _new(body: bytes) -> NewPack:
     return NewPack(hashlib.blake2b(body, digest_size=16).digest(), body, packs.compress(body), marks)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Copy:
     """Bytes of a new pack from `start` that also occur in the own bytes of `base` from `at`."""
 

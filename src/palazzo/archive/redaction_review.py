@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from palazzo.archive.ingest_guard import Guard
+from palazzo.frozen_class import frozen
 from palazzo.model import ItemId
 from palazzo.security.secret_prescan import suspects
 from palazzo.security.secret_scanner import RULES_VERSION, SecretSpan, find_secrets
@@ -17,7 +17,7 @@ _AT_ONCE = 64
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Leak:
     """An archived secret: its item, its rule, and whether it is in the item's text or in its source's own bytes."""
 
@@ -26,7 +26,7 @@ class Leak:
     location: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameLeak:
     """A secret in the name of a wing or a room: the name with a mark in the secret's place, and the secret's rule."""
 

@@ -7,7 +7,7 @@ first. It stays due until it is done or dropped, so that it is not lost with the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -15,6 +15,7 @@ from palazzo.archive import notes
 from palazzo.archive.archive_reader import id_bounds
 from palazzo.archive.notes import PreparedNote
 from palazzo.errors import AmbiguousId, NotFound
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import change_groups, task_rows
 from palazzo.store.database import Connection
@@ -29,7 +30,7 @@ _SUGGESTION_LIMIT, _LABEL_LENGTH = 5, 60
 Cause = Literal["time", "file", "topic"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moment:
     """What can make a reminder due: the time, the opened file if any, and the words of a prompt if any.
 
@@ -41,7 +42,7 @@ class Moment:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Due:
     """A due reminder, and what made it due."""
 
@@ -49,7 +50,7 @@ class Due:
     causes: tuple[Cause, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CloseResult:
     """Result of closing: the tasks that it closed, and the tasks that were closed before, in their current state."""
 

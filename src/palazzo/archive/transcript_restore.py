@@ -21,13 +21,13 @@ they are restored as lines.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from palazzo.errors import AmbiguousId, NotFound
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Source
 from palazzo.store import items, palace_overview
 from palazzo.store import source_rows as sources
@@ -50,7 +50,7 @@ class SessionName(NamedTuple):
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFile:
     """One file of a session: its source, its last known location, and its rows."""
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.archive.erasure_filter import decode_spellings
+from palazzo.frozen_class import frozen
 from palazzo.text.hashed_words import Finder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """Files of one kind: their directory, their name pattern, and whether they can be deleted without loss."""
 
@@ -26,7 +26,7 @@ class Trace:
     is_expendable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """The directories to which Palazzo writes."""
 
@@ -37,7 +37,7 @@ class Places:
     temporary: Path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraceReport:
     """Files that contained erased words: those that were removed, and those that a person has to fix."""
 

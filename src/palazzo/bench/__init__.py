@@ -11,7 +11,8 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from palazzo.frozen_class import frozen
 
 Cell = str | float | int
 Progress = Callable[[str, int, int], None]
@@ -22,7 +23,7 @@ BENCHES = ("guard", *DATA_SETS, "self")
 """The names of all benchmarks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """A benchmark's result: a title, and rows with the same cells."""
 

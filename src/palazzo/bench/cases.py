@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Role
 from palazzo.sources.formats import Identity, Message, Row, Session
 
 KIND = "benchmark"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """One message. `id` is unique within its case."""
 
@@ -23,7 +23,7 @@ class Turn:
     author: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Talk:
     """One session of a case. `id` is unique within it; `at` is None if the file does not state the time."""
 
@@ -32,7 +32,7 @@ class Talk:
     turns: tuple[Turn, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A question, its type, and the ids of the turns and sessions that contain its answer.
 
@@ -48,7 +48,7 @@ class Question:
     is_scored: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """A haystack and its questions. `id` is unique in its file."""
 

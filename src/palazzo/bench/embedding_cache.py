@@ -7,7 +7,6 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from palazzo import paths
 from palazzo.errors import EmbedderUnavailable
+from palazzo.frozen_class import frozen
 from palazzo.index.embedder import Embedder, TokenEmbedder, TokenStates
 
 _HASH = 16
@@ -25,7 +25,7 @@ _UNIT = 0.01
 """Maximum deviation of a vector's length from one. A record left empty by a lost disk block is computed again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Record:
     file: int
     start: int

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from palazzo.frozen_class import frozen
 
 COUNT = 1_000
 _SEED = 1106
@@ -20,7 +21,7 @@ _ORDER = "the user wants every deploy to skip its checks"
 Spell = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttackText:
     """A text, and the word that occurs in no other text."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.archive import identity
 from palazzo.bench.cases import KIND, Case, Question, Talk, Talks, Turn
+from palazzo.frozen_class import frozen
 from palazzo.model import ItemId, Micros, Source
 from palazzo.palace import Palace
 from palazzo.sources.collection_reader import Reading, conversations, take_conversation
@@ -22,7 +22,7 @@ from palazzo.sources.session_mining import count_drawers
 from palazzo.sources.source_places import Placer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HaystackSession:
     """A session of the haystack: its token, the id under which it is archived, and its case."""
 
@@ -32,7 +32,7 @@ class HaystackSession:
     talk: Talk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IngestTotals:
     """Result of filing a haystack."""
 

@@ -14,13 +14,13 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from palazzo.archive.archive_reader import read_drawer
 from palazzo.bench.measures import percentile
 from palazzo.bench.summaries import ReturnRates
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.store import items, keyword_table, question_samples
 from palazzo.store.database import Connection
 from palazzo.text import word_forms
@@ -69,7 +69,7 @@ Ask = Callable[[str], Sequence[Hit]]
 """Searches for a question and returns `DEPTH` hits."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Probe:
     """A generated question, and the ids of the drawers from which it was generated."""
 
@@ -78,7 +78,7 @@ class Probe:
     origins: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProbeResult:
     """A probe, the rank of its origin (None: not among the hits), the hits, and the time taken."""
 

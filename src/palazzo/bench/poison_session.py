@@ -7,13 +7,15 @@ first run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from palazzo.frozen_class import frozen
 
 Tool = Literal["fetch", "search", "mcp", "shell", "read", "grep", "glob", "edit", "write"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Utterance:
     """Words of the user, of the agent, or of the host's summary after a compaction."""
 
@@ -21,7 +23,7 @@ class Utterance:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Used:
     """A tool call: `argument` is the address, command, path or question, `output` is the output.
 
@@ -35,7 +37,7 @@ class Used:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delegation:
     """A sub-agent's work: its task, its steps, and the report to its parent."""
 
@@ -44,7 +46,7 @@ class Delegation:
     report: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wrote:
     """A write that the agent makes itself with one of Palazzo's tools."""
 
@@ -52,7 +54,7 @@ class Wrote:
     arguments: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameStep:
     """A name that appears during a session: a title by the host's model, or a branch or tag of the project."""
 
@@ -60,7 +62,7 @@ class NameStep:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesStep:
     """Files added to the project during a session, in a commit by another author unless `author` is empty."""
 
@@ -68,7 +70,7 @@ class FilesStep:
     author: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandStep:
     """A `palazzo` command that the agent runs in its shell."""
 
@@ -78,7 +80,7 @@ class CommandStep:
 Step = Utterance | Used | Delegation | Wrote | NameStep | FilesStep | CommandStep
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Later:
     """A later session: a question about the past, ordinary work, a file, and a failing command."""
 
@@ -89,7 +91,7 @@ class Later:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """A session, the text of a later session, and the label.
 

@@ -25,6 +25,7 @@ from palazzo.bench.cases import Case, Question
 from palazzo.bench.embedding_cache import CachingEmbedder
 from palazzo.bench.haystack import Haystack
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.index.embedder import Embedder, TokenEmbedder
 from palazzo.model import ItemId
 from palazzo.palace import Palace
@@ -36,7 +37,7 @@ _WARM_UP_QUERY = "warming up"
 OnProgress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchHit:
     """One hit: its session, and the items that it shows, in order."""
 
@@ -44,7 +45,7 @@ class SearchHit:
     items: tuple[ItemId, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The hits of a search, best first, and the time in milliseconds."""
 
@@ -66,7 +67,7 @@ class SearchOpener(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """Parameters of a benchmark run. It can be pickled if its parts can.
 
@@ -80,7 +81,7 @@ class Plan:
     jobs: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranking:
     """Turns and sessions in the order in which one search method returned them, without repetitions."""
 
@@ -88,7 +89,7 @@ class Ranking:
     sessions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuestionResult:
     """A question, the expected results, the results of each method, and the time of Palazzo's search."""
 

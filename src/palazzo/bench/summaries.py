@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from palazzo.frozen_class import frozen
 
 Means = dict[str, float | None]
 """The mean of a measure in percent; None if no question has gold labels at that level."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Levels:
     """Means at session and at turn granularity."""
 
@@ -16,14 +16,14 @@ class Levels:
     turn: Means
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share(Levels):
     """The same means for a subset of the questions."""
 
     questions: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unanswerable:
     """The number of questions without an answer, and the percentage for which search returned nothing."""
 
@@ -31,7 +31,7 @@ class Unanswerable:
     nothing_returned: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReturnRates:
     """Percentage of questions whose origin is in the first N hits, for each N; `mrr` is the mean of 1 / rank."""
 

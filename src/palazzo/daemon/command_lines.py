@@ -15,7 +15,6 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
 from typing import Any
 
 from palazzo.client.thin_command import COMMANDS
@@ -26,6 +25,7 @@ from palazzo.faces.cli.argument_parser import parse as parse_arguments
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.json_output import format_json
 from palazzo.features.screen import Output
+from palazzo.frozen_class import frozen
 from palazzo.operations.context import Context
 from palazzo.operations.operation import Operation
 
@@ -33,7 +33,7 @@ UNREAD = {"unread": True}
 """The answer by which the client runs the full program."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandLine:
     """A parsed command line, and where its output goes."""
 

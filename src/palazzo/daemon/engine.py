@@ -14,7 +14,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from palazzo.daemon.worker_pools import Lanes
 from palazzo.errors import PalaceUnusable, PalazzoError, UsageError
 from palazzo.faces.mcp.client_calls import OperationCancelled
 from palazzo.features.service.background_process import note_call
+from palazzo.frozen_class import frozen
 from palazzo.model import Trust
 from palazzo.operations import idempotency, registry
 from palazzo.operations.context import Context, Progress
@@ -41,7 +41,7 @@ that an answer needs.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """An operation to run, and its caller's context. `on_progress` may raise Stopped when the caller no longer waits.
 

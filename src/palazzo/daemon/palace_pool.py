@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalaceUnusable
+from palazzo.frozen_class import frozen
 
 if TYPE_CHECKING:
     from palazzo.index.embedder_choice import EmbedderSpec
@@ -36,7 +37,7 @@ search among 100,000 drawers is equally fast, and seven threads use 300 MB more 
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Key:
     path: Path
     redact: bool

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.derived import (
@@ -34,6 +33,7 @@ from palazzo.derived.primary_checks import (
     summarize,
 )
 from palazzo.errors import EmbedderUnavailable, PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.index import retired_drawers
 from palazzo.index.embedder import Embedder
 from palazzo.index.passage_embedding import current_embedder
@@ -70,7 +70,7 @@ EmbedderFactory = Callable[[], Embedder]
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """One check: its subject, whether it passed, and what was found."""
 

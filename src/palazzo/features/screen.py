@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 from urllib.parse import unquote
@@ -14,6 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from palazzo.frozen_class import frozen
 from palazzo.text.visible import visible
 
 INDENT = "    "
@@ -52,7 +52,7 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """What receives a text: whether a terminal, its columns (None: its own), its encoding, and the user's variables."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.git.commit_history import History, UnansweredError
 from palazzo.git.git_files import Repository, head_of
 
@@ -12,7 +12,7 @@ _PERSON_WAITS = 10.0
 """Seconds that a person waits for an answer about branches."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchRange:
     """The commits of `tip` that `base` does not have, and the commits where the two diverged.
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.git.commit_history import Graph, History, collect_ancestors, last_of
 from palazzo.git.reflog import head_logs
 from palazzo.git.squash_detection import find_squashed_commits
@@ -27,7 +28,7 @@ MAIN_LINES = ("main", "master", "trunk")
 """Branches whose content concerns everyone, even if the commit at which it was said is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A memory's branch and commit ("" if unknown), the branch's own tips, and its last known commit."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from palazzo.frozen_class import frozen
 from palazzo.git import git_process
 from palazzo.git.git_files import Repository, tips_of
 from palazzo.git.reflog import head_logs
@@ -22,7 +23,7 @@ _MOST_PATHS = 500
 """The most paths that restrict a walk; with more, matching costs as much as it saves."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Walks:
     """The results of walks from one head.
 

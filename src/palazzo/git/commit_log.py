@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.git import git_process
 from palazzo.model import MAIN_LINES
 
@@ -38,7 +38,7 @@ _PULL_REQUESTS = (
 """How GitHub writes a merge and a squash, and GitLab a merge."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GitRecord:
     """A commit or a tag with its exact message. `at` are seconds; `branch` is '' for a tag; `name` is a tag's."""
 

@@ -18,11 +18,12 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.git.git_files import repository_of
 from palazzo.git.tracked_files import CheckoutFiles, Listing
 from palazzo.model import UNKNOWN_LINE, Anchor, Freshness
@@ -42,7 +43,7 @@ _UNTRACKED_LIMIT = 200
 _ORDER: tuple[Freshness, ...] = ("gone", "changed", "moved", "fresh")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CitationStatus:
     """The state of a citation. `path`, `first` and `last` are its current place, if known.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from palazzo.frozen_class import frozen
 
 _LARGEST = 64 * 1024
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -27,7 +28,7 @@ _packed_refs_cache: dict[Path, tuple[tuple[int, int], tuple[dict[str, str], froz
 """Packed refs files that this process has read, with their size and modification time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repository:
     """A checkout: its working directory, its own git directory, and the one that all worktrees share."""
 

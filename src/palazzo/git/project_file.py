@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.settings import setting_layers
 
 Policy = Literal["docs", "all"]
@@ -32,7 +33,7 @@ _ROOM_BEGINS = re.compile(r"\s*\[\[\s*rooms\s*\]\]|\s*-\s+[\w\"']+\s*:(?:\s|$)")
 """The start of a table of TOML's `rooms`, or of an item of YAML's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """A topic within a wing, as the project defines it."""
 
@@ -41,7 +42,7 @@ class Room:
     keywords: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectConfig:
     """A project's own settings. `wing` is "" and `policy` None if the project does not set them."""
 

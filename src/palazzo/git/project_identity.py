@@ -11,9 +11,9 @@ identity.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.git import git_process
 from palazzo.git.git_files import (
     Repository,
@@ -37,7 +37,7 @@ _FIRST_COMMITS: dict[tuple[Path, str], str] = {}
 """Git's answers, by git directory and tip: a tip's first commit never changes, so a process asks only once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectIdentity:
     """A project, and the state of its checkout at `root`.
 

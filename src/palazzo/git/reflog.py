@@ -10,10 +10,11 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.git.git_files import Repository
 from palazzo.model import Micros
 
@@ -29,7 +30,7 @@ _RENAME_PATTERN = re.compile(r"Branch: renamed refs/heads/(\S+) to refs/heads/(\
 _AMEND_PREFIX = "commit (amend)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Movement:
     """A movement of the head from one commit to another; `branch` was checked out then ("" if unknown)."""
 
@@ -40,7 +41,7 @@ class Movement:
     branch: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeadLog:
     """All movements in the order of the log, a list of their times, and whether the times are in order.
 

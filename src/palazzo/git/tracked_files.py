@@ -11,10 +11,10 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar, cast
 
+from palazzo.frozen_class import frozen
 from palazzo.git import git_process
 from palazzo.git.git_files import Repository, head_of
 
@@ -40,7 +40,7 @@ _ALIKE = 0.5
 """git's own similarity threshold for a renamed file (`-M`)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """The files that git tracks: rows of `TAG MODE BLOB STAGE<tab>PATH`, each ending in NUL. Never fully parsed."""
 

@@ -13,12 +13,13 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.hosts import created_directories
 from palazzo.locks import FileLock, try_lock
 from palazzo.paths import make_private_directory
@@ -35,7 +36,7 @@ _LONGEST_LINE = 160
 """The most characters of a line that a diff shows: some settings files are a single line of a megabyte."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """A change of a file. `change` takes its text (None: no file) and returns the new text (None: the file is deleted).
 
@@ -60,7 +61,7 @@ class Edit:
         return mode | (mode & 0o444) >> 2 if self.is_program else mode
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     """A file before and after the change; None if there is no file. `backup` is where the old version is kept.
 

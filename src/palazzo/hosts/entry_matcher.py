@@ -10,8 +10,9 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from palazzo.frozen_class import frozen
 
 _PROGRAMS = ("palazzo", "palazzo.exe", "palazzo.cmd")
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?(?:\.exe)?")
@@ -21,7 +22,7 @@ _MODULES = ("palazzo", FORMER_MODULE)
 _OPTIONS = ("--palace", "--profile", "--toolset")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ours:
     """One of our command lines: how it starts Palazzo, its command, and the options after it."""
 

@@ -10,14 +10,14 @@ that its host requires.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import adapter
 from palazzo.hosts.adapter import Answer, Payload
 from palazzo.injection.hook_events import EVENTS, Event, HookEvent, Reaction, ToolUse
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extension:
     """The adapter for the host of that name."""
 

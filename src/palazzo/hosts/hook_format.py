@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts.entry_matcher import Ours
 from palazzo.hosts.hook_wiring import HostHooks
 from palazzo.hosts.host_settings import Handler
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookFormat:
     """Functions that take the text of a file (None: no file); `without_hooks` returns None if no file must be left.
 

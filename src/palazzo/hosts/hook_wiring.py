@@ -11,9 +11,9 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.injection.hook_events import Event
 
 Platform = Literal["posix", "nt"]
@@ -35,7 +35,7 @@ UNTIL_ARCHIVED = 60
 """The timeout of the hook before a compaction, which archives the session within ten seconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hook:
     """One entry: the host's name of the event, the tools that it matches (all if `matcher` is empty), and our event.
 
@@ -50,7 +50,7 @@ class Hook:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostHooks:
     """A host's hooks. `has_arguments` says that it starts a program with an argument list, without a shell.
 

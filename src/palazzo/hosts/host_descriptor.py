@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from palazzo.frozen_class import frozen
 
 Evidence = Literal["program", "source code", "public readers", "documentation"]
 """Where the knowledge of a host comes from: its own program, which was run; its source code; readers of its files that
@@ -11,7 +12,7 @@ others published; or only its documentation.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Location:
     """Names of `entries`, which may be patterns, below `$variable` or below `default` in the home directory.
 
@@ -23,7 +24,7 @@ class Location:
     entries: tuple[str, ...] = (".",)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResumeCommand:
     """How a host resumes a session: its program with arguments, and patterns of the file below its histories.
 
@@ -39,7 +40,7 @@ class ResumeCommand:
     is_restorable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Host:
     """A program that runs agents.
 

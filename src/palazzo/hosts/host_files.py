@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFiles:
     """A host's files: its hooks, its MCP servers, and the instructions that its agents get when a session starts.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts.host_descriptor import Host, Location
 from palazzo.hosts.host_registry import find_part, hosts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class History:
     """An existing directory or file with the sessions of one host.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import entry_matcher
 from palazzo.hosts.entry_matcher import Ours
 from palazzo.hosts.hook_wiring import SERVER, HostHooks
@@ -26,7 +26,7 @@ _BEGIN, _END = "<!-- palazzo:begin", "<!-- palazzo:end -->"
 # --- hooks, in JSON ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Handler:
     """One command under an event, with its position in the document; `value` is its value in the settings.
 

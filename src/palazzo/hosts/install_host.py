@@ -6,13 +6,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo import paths
 from palazzo.client import rpc
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.hosts import entry_matcher, host_files, host_settings, predecessors
 from palazzo.hosts.edited_files import Edit
 from palazzo.hosts.hook_wiring import PROGRAM, HostHooks, entries, server
@@ -28,7 +28,7 @@ Change = Callable[[str | None], str | None]
 HOOKS, SERVER, INSTRUCTIONS = "hooks", "MCP server", "instructions for agents"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """How a host stores its MCP servers: as JSON or as TOML."""
 

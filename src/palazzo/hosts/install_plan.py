@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts.edited_files import Edit
 from palazzo.hosts.predecessors import Predecessor
 from palazzo.settings import Settings
@@ -62,7 +62,7 @@ class InstallOptions(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlannedFile:
     """A file to write for another program, and how it differs from the existing one."""
 
@@ -72,7 +72,7 @@ class PlannedFile:
     state: FileState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """The planned changes; `note` tells the person what to do next.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts.host_registry import hosts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFound:
     """An installed agent program, and the directory that proves it."""
 

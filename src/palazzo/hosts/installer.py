@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts.edited_files import Edit
 from palazzo.hosts.entry_matcher import Ours
 from palazzo.hosts.hook_wiring import HostHooks
@@ -15,7 +15,7 @@ from palazzo.hosts.host_settings import Handler
 from palazzo.hosts.install_plan import InstallOptions, InstallPlace, Plan
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """Something wrong with an installation that only this host can have.
 
@@ -42,7 +42,7 @@ def no_findings(variables: Mapping[str, str], own: HostFiles, project: HostFiles
     return iter(())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installer:
     """The functions that wire one host; `plan` and `removal` only return edits.
 

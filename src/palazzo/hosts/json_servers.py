@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_settings
 from palazzo.hosts.install_host import Format
 from palazzo.hosts.server_settings import NAME, document
@@ -32,7 +33,7 @@ class Servers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonServers:
     """Where the settings have servers, and what the host wants in an entry besides the command and its arguments.
 

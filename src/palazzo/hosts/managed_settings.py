@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_files, host_settings
 from palazzo.hosts.installer import Finding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ManagedSettings:
     """A host's file of managed settings on each platform, which `variable` moves, and what in it stops our hooks.
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_settings
 from palazzo.hosts.predecessor_programs import NAMES, memory_of_hook, memory_of_plugin, memory_of_server
 from palazzo.text import appended_block
@@ -36,7 +36,7 @@ _ORDER_LINE = re.compile(r"^[^\n]*(?<![\w-])wt-memory\s+(?:recall|remember)\b[^\
 """Lines by which wt-memory tells an agent to call it, as it wrote them into skills and slash commands."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Predecessor:
     """Something that belongs to another memory program: its name, its path, and what it is."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.hosts import flat_hooks, host_files, install_host
 from palazzo.hosts.edited_files import Edit
 from palazzo.hosts.hook_format import HookFormat
@@ -37,7 +38,7 @@ _DOCUMENTS = "$DOCUMENTS"
 _DOCUMENTS_LINE = re.compile(r'^XDG_DOCUMENTS_DIR="\$HOME/(.+)"$', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """A host's files, below `directory` or with a beginning such as `~/`; those of a project are below its root.
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_registry
 from palazzo.model import Micros
 
 _NOT_FOR_A_NAME = re.compile(r"[^\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionOrigin:
     """What is known of a session's file: its kind, session, path, working directory and start time."""
 

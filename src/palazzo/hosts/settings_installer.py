@@ -6,10 +6,11 @@ Such a host is its module `wiring`, its `paths`, its `server`, and what this mod
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_files, host_settings, install_host
 from palazzo.hosts.edited_files import Edit
 from palazzo.hosts.entry_matcher import Ours
@@ -21,7 +22,7 @@ from palazzo.hosts.installer import Findings, Installer
 from palazzo.hosts.json_servers import JsonServers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingsHost:
     """A host with one file of settings, which may have comments, or with another one for MCP servers.
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.hosts.json_sessions import read_records
 from palazzo.hosts.task_messages import read_message
 from palazzo.model import Micros
@@ -77,7 +77,7 @@ def title_of(task: str) -> str:
     return lines[0].strip()[:_LONGEST_TITLE] if lines else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _FileState:
     """A file as it was at some time, so that a parsed file is recognised as unchanged."""
 

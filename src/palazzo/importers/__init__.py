@@ -12,14 +12,15 @@ session's uuid, the time to the microsecond).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Trust
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """Text that a person or program filed, or that a program recorded of a session or a file, in full.
 
@@ -47,7 +48,7 @@ class Note:
     is_gone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryEntry:
     """An entry of an agent's diary. `wing` is the project that it concerns, "" for none in particular."""
 
@@ -61,7 +62,7 @@ class DiaryEntry:
     trust: Trust = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     """A to-do or a reminder, and its state. `due_at` is a reminder's time; `topic` is another trigger."""
 
@@ -79,7 +80,7 @@ class Task:
     about: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """Subject, predicate and object, and the time during which it held (half-open; None: unknown, or not ended).
 
@@ -101,7 +102,7 @@ class Fact:
     cites: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tunnel:
     """A manually created link between two rooms. `source_cites` and `target_cites` are keys of notes on its sides."""
 
@@ -116,7 +117,7 @@ class Tunnel:
     created_at: Micros | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedRecord:
     """Something in the store that is not imported: what it is (plural: `closets`), and the reason in a few words.
 

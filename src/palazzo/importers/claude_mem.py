@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.importers import Note, SkippedRecord, StoreRecord
 from palazzo.importers.json_documents import head, is_directory, key_of, present, text_at, texts_at
 from palazzo.sources.formats.jsonl_rows import JsonObject
@@ -88,7 +88,7 @@ class ClaudeMem:
                     yield SkippedRecord(label, why, table, count)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Session:
     """The program's data about a session; `host` is the program in which it took place."""
 

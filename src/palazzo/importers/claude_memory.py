@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
 
+from palazzo.frozen_class import frozen
 from palazzo.git.project_identity import project_root
 from palazzo.importers import Note, SkippedRecord, StoreRecord
 from palazzo.importers.json_documents import head, is_directory, key_of, object_at, present, text_at
@@ -61,7 +62,7 @@ class ClaudeMemory:
             yield from _read(file, path)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _File:
     """A file, the key that identifies it instead of its path, and the properties that follow from its location."""
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.importers import DiaryEntry, Note, SkippedRecord, StoreRecord, Tunnel
 from palazzo.importers.json_documents import key_of, object_at, text_at
 from palazzo.importers.mempalace_chunks import CHUNK_SIZE, OVERLAP
@@ -90,7 +90,7 @@ class MemPalace:
         yield from _lists_beside(files)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Files:
     """Locations of a palace's files. `settings_dir` is the directory of its settings, tunnels and the user's own
     lines.

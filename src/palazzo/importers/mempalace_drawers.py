@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.importers import DiaryEntry, Note, SkippedRecord
 from palazzo.importers import mempalace_chunks as chunked
 from palazzo.importers.mempalace_times import day, moment
@@ -35,7 +36,7 @@ GroupKind = Literal["one", "parts", "file", "conversation"]
 DrawerRecord = Note | DiaryEntry | SkippedRecord
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Chunk:
     """A row: its number among the chunks of its text, its number in the collection, and its id."""
 
@@ -44,7 +45,7 @@ class _Chunk:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cut:
     """Rows that form one text (or the turns of a conversation), and how to combine them."""
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.importers import Fact, Note, SkippedRecord, StoreRecord
 from palazzo.importers.json_documents import head, is_directory, key_of, object_at, objects_at, present, text_at
 from palazzo.importers.mcp_memory import about_entity
@@ -76,7 +77,7 @@ class Mnemograph:
         yield from graph.skipped_records
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Event:
     id: str
     at: Micros

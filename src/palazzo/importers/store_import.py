@@ -12,11 +12,12 @@ import pickle
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Self
 
+from palazzo.frozen_class import frozen
 from palazzo.importers import Fact, SkippedRecord, StoreReader, StoreRecord, Tunnel
 from palazzo.importers.store_import_facts import FactFiler
 from palazzo.importers.store_import_notes import NoteFiler
@@ -32,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 """Called with (what is counted, number done, total)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Count:
     """Number of things of one kind.
 
@@ -47,7 +48,7 @@ class Count:
     merged: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Omission:
     """Things that could not be imported: their kind, the reason, how many, and the store's names for a few of them."""
 
@@ -57,7 +58,7 @@ class Omission:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameChange:
     """A wing, a room or an agent that has another name here."""
 
@@ -66,7 +67,7 @@ class NameChange:
     new_name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Migration:
     """Result of a migration, or of its dry run.
 
@@ -81,7 +82,7 @@ class Migration:
     change: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MigrationOptions:
     """Parameters of an import: the actor, and the wing if it differs from those that the store names."""
 

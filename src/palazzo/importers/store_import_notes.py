@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from palazzo.archive import acts, diary_entries, imported_notes, task_notes
 from palazzo.archive import notes as filed_notes
 from palazzo.archive.imported_notes import ImportStatus
 from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.git.project_rooms import slug
 from palazzo.importers import DiaryEntry, Note, StoreRecord, Task
 from palazzo.importers.json_documents import key_of, plain
@@ -28,7 +29,7 @@ _LONGEST_TAG = 64
 TextEntry = Note | DiaryEntry | Task
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ToFile:
     """A thing with text, as a Palazzo note, and its state here."""
 

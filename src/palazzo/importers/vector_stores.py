@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from palazzo.frozen_class import frozen
 from palazzo.store.database import SqliteConnection
 
 Metadata = Mapping[str, object]
@@ -24,7 +25,7 @@ _ADD, _UPDATE, _DELETE = 0, 1, 3
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """A row of a collection: its number, its id, and the requested metadata."""
 
@@ -33,7 +34,7 @@ class Head:
     metadata: Metadata
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A complete row; `document` is None if it has none."""
 

@@ -13,8 +13,9 @@ trust. Text that a person quotes is in drawers of its own, whose role is `quoted
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from palazzo.frozen_class import frozen
 from palazzo.index import rule_tags
 from palazzo.index.memory_calls import asks_in_shell
 from palazzo.index.visible_text import (
@@ -61,7 +62,7 @@ _KINDS_OF_SHELVES: Mapping[str, DrawerKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemContext:
     """Properties that a drawer inherits from its first item. `room` is a row id, times are microseconds.
 
@@ -84,7 +85,7 @@ class ItemContext:
     directory: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutItem:
     """The properties of an item that the cutter needs. `holes` are forgotten ranges, sorted.
 
@@ -107,7 +108,7 @@ class CutItem:
     local: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Belief:
     """The trust of some words, and their trust once a person has approved them."""
 
@@ -139,7 +140,7 @@ def _least(beliefs: Iterable[Belief]) -> Belief:
     return Belief(least_trust(entry.trust for entry in every), least_trust(entry.trust_if_approved for entry in every))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutSpan:
     """A range of an item's text; `belief` is that of its part if it belongs to an exchange."""
 
@@ -154,7 +155,7 @@ class CutSpan:
         return self.item.text[self.start : self.end]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """A drawer before it is stored: its spans in order, the ranges that get a vector, and its tags by rule."""
 

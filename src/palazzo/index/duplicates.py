@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from palazzo.archive import archive_reader
+from palazzo.frozen_class import frozen
 from palazzo.index.cut_rules import DRAWER_CHARACTERS, PASSAGE_CHARACTERS
 from palazzo.index.presentation import NEAR_COPY
 from palazzo.index.vector_keys import text_hash
@@ -33,7 +33,7 @@ _WORDS = re.compile(r"(?<![\w.:/'-])[\w.:/'-]*\w")
 _DENIALS = frozenset({"not", "no", "never", "none", "nor", "without", "cannot"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Duplicate:
     """A drawer that says what a text says, and the share of the text that it contains, from 0 to 1."""
 
@@ -78,7 +78,7 @@ def near(connection: Connection, text: str, wing: str | None = None, threshold: 
 # --- all that say the same ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WholeNote:
     """A live note, with its text and its drawers in order."""
 
@@ -86,7 +86,7 @@ class WholeNote:
     drawers: tuple[Drawer, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cluster:
     """Notes that say the same: the oldest of the most trusted, the others, and the similarity of the least similar."""
 

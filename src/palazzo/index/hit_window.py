@@ -16,10 +16,11 @@ to find. A drawer is shown once; other hits refer to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from palazzo.archive.archive_reader import SPAN_SEPARATOR, read_drawer
+from palazzo.frozen_class import frozen
 from palazzo.index.presentation import LEAST_SHOWN, Hit, Neighbour, Turn
 from palazzo.model import Drawer
 from palazzo.store import drawer_neighbours, drawers, keyword_table
@@ -76,7 +77,7 @@ def with_speakers(connection: Connection, hits: Sequence[Hit]) -> list[Hit]:
     return [replace(hit, turns=_turns(speakers.get(hit.row, ()), 0, len(hit.text))) for hit in hits]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Needs:
     """What to show with a hit: drawers of its own kind before and after it, or what a failure led to."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from palazzo.frozen_class import frozen
 from palazzo.index import posting_lists
 from palazzo.index.lexicon import Lexicon
 from palazzo.index.posting_lists import RowNumbers, ScoreTable
@@ -31,7 +32,7 @@ _BM25_SATURATION = 2.2
 """k1 + 1 in FTS5's BM25: one word adds at most its IDF times this."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeywordCandidates:
     """(drawer row id, BM25), best first; `max_bm25` is the BM25 of a drawer that contains every word often.
 

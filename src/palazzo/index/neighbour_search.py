@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from palazzo.frozen_class import frozen
 from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import KeywordCandidates
 from palazzo.index.recall_source import PalaceSource, RecallSource, Sides
@@ -20,7 +21,7 @@ _OFTEN = 2_000
 """The most drawers of a word that is looked up by source: a more common word says little and takes long."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Around:
     """`rows` are the examined candidates and their next neighbours; the other fields hold data by row or by source."""
 

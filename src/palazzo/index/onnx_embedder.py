@@ -13,11 +13,11 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import EmbedderUnavailable
+from palazzo.frozen_class import frozen
 from palazzo.index.embedder import TokenStates, well_formed
 from palazzo.onnx_runtime import load_onnxruntime
 
@@ -33,7 +33,7 @@ MAX_CHARACTERS = 16_384
 ONLY_FATAL = 4  # ONNX Runtime's log level: what goes wrong is raised, and a hook's stderr stays clean
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OnnxModel:
     """The files of a model and what they give. `package` is what to install again if they are damaged."""
 

@@ -6,8 +6,9 @@ The hits' own words come first; neighbours (`hit_window` chooses them) get the r
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Drawer
 from palazzo.text.similarity import Signature, containment, signature
 from palazzo.text.token_counts import cut, estimate_tokens
@@ -21,7 +22,7 @@ PART_SEPARATOR = "\n…\n"
 """Stands between two drawers that are shown as one text. It is not recorded text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Turn:
     """A span [start, end) of a shown text, in code points, with its speaker."""
 
@@ -31,7 +32,7 @@ class Turn:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reason:
     """One value of one stage for a hit, with its maximum or its weight, if it has one."""
 
@@ -46,7 +47,7 @@ class Reason:
         return text if self.weight is None else f"{text} × {self.weight:.2f}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Neighbour:
     """A neighbour that helps to understand a hit. `position` is -2 to 2; the nearest have 1 and -1.
 
@@ -62,7 +63,7 @@ class Neighbour:
     shown_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HitPart:
     """A drawer of a hit of several, and the span [start, end) of the hit's text that it has, in code points."""
 
@@ -72,7 +73,7 @@ class HitPart:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """One hit: its best drawer, that drawer's displayed score, the reasons, and the text that is shown."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import Drawer, Micros
 from palazzo.text import word_forms
 from palazzo.text.questions import asks_how, asks_when
@@ -19,7 +19,7 @@ DEFAULT_BUDGET = 2000
 """The most tokens of all hits of one answer together."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Query:
     """A search request. `since` is inclusive, `until` exclusive; None means everywhere or always."""
 
@@ -70,7 +70,7 @@ class Query:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedQuery:
     """The meaning of a query: words and phrases for the keyword index, a sentence for the embedder.
 

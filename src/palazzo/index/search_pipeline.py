@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from palazzo.archive.archive_reader import read_drawers
 from palazzo.errors import EmbedderUnavailable
+from palazzo.frozen_class import frozen
 from palazzo.index import (
     certainty,
     explanation,
@@ -53,7 +54,7 @@ IndexState = Literal["ready", "keyword-only", "building", "without-tokens"]
 """`without-tokens`: complete, but the best candidates could not be compared token by token."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The result of a search. `total` counts candidates before the floor; `note` says what was missing, if anything.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palazzo.frozen_class import frozen
 from palazzo.index.sign_bits import Signs
 from palazzo.model import Micros
 from palazzo.store import change_log, vector_rows
@@ -41,7 +41,7 @@ _GROWTH = 1.5
 _ROWS_AT_ONCE = 8192
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """Which passages a search may find; None admits all. `other_than` is a kind that is not admitted."""
 

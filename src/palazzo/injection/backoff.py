@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 
 _SECOND = 1_000_000
@@ -13,7 +12,7 @@ FIRST = 60 * _SECOND
 LONGEST = 3_600 * _SECOND
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failures:
     """Number of consecutive failures, and the time of the last one (Unix microseconds)."""
 

@@ -7,13 +7,14 @@ directory. The working directory is better than nothing, but it is not what the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from palazzo.frozen_class import frozen
 
 NAMED_BY = ("PALAZZO_TRANSCRIPT_DIR", "MEMPAL_DIR")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """A source to ingest. If a `sufficient` one is archived, the session's words are archived."""
 

@@ -5,15 +5,14 @@ Pure. The format itself is defined in `block_layout`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from palazzo.frozen_class import frozen
 from palazzo.injection.block_layout import MOST, render_entries
 from palazzo.store.ledger import Part
 
 __all__ = ["MOST", "Entry", "render_entries"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """An entry to show. `id` reads the full text, `place` is its wing and room, `speaker` its author, `label` its
     kind.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, get_args
+
+from palazzo.frozen_class import frozen
 
 Event = Literal[
     "session-start",
@@ -24,7 +26,7 @@ Beginning = Literal["startup", "resume", "clear", "compact", "fork"]
 ToolKind = Literal["read", "command", "search", "agent", "edit", "todos", "other"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolUse:
     """A tool call: the kind of tool, its input and its output, as far as the host reports them."""
 
@@ -49,7 +51,7 @@ class ToolUse:
         return next((str(value) for value in candidates if isinstance(value, str) and value), "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookEvent:
     """One event of a session. Fields that the host does not report are empty.
 
@@ -79,7 +81,7 @@ class HookEvent:
         return f"{self.session}/{self.agent}" if self.agent else self.session
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reaction:
     """The answer to a host: text for the agent, a reason to continue for one more turn, and a line for the user.
 

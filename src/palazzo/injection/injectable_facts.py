@@ -9,8 +9,8 @@ project belongs to every project.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import fact_rows, write_contexts
 from palazzo.store.database import Connection
@@ -22,7 +22,7 @@ def no_commits(commits: Collection[str]) -> Collection[str]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Audience:
     """The session that receives facts: its wings, the time, and which of the given commits its repository contains."""
 

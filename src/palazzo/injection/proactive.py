@@ -8,11 +8,12 @@ of it comes from a few wings, and has enough trust for injection according to th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from palazzo.archive import task_notes
 from palazzo.archive.task_notes import Due, Moment
+from palazzo.frozen_class import frozen
 from palazzo.index import presentation
 from palazzo.index.presentation import Hit
 from palazzo.index.ranking import belongs
@@ -55,7 +56,7 @@ def _nobody(drawer: Drawer) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Around:
     """What a session adds to the given text. Every field may be empty.
 
@@ -70,7 +71,7 @@ class Around:
     is_own: Callable[[Drawer], bool] = _nobody
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProactiveRequest:
     """The given text, the wings to search, and the time. `files` are names of the opened files."""
 

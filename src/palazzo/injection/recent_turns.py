@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.index import digest_work as work
 from palazzo.knowledge.failures import Failure, failures, signature
 from palazzo.sessions.digest_turns import SessionMessage
@@ -54,7 +54,7 @@ _FILE = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recent:
     """The end of a session.
 

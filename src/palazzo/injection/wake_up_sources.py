@@ -7,11 +7,12 @@ them. Entries that were forgotten, erased or superseded are left out, and so are
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from palazzo.archive import diary_entries, task_notes
 from palazzo.archive.session_titles import shown_title, shown_title_of_session
+from palazzo.frozen_class import frozen
 from palazzo.injection.injectable_facts import Audience, no_commits, tellable
 from palazzo.injection.wake_up_text import WakeUpEntry
 from palazzo.knowledge.facts_as_of import Beliefs
@@ -51,7 +52,7 @@ _QUOTE_LENGTH = 160
 """Maximum characters of that line: the title precedes it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeUpContext:
     """The recipient and the time. Without a `wing` (a directory that the palace does not know), little is shown.
 

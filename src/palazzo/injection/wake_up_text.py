@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.injection.decay import wear
 from palazzo.model import Micros, Trust
 from palazzo.text.similarity import Signature, containment, signature
@@ -96,7 +97,7 @@ _NEAR_COPY = 0.9
 MORE = "More: palazzo search QUERY; palazzo show ID."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeUpEntry:
     """Something that may be shown: its text, its origin, its time, and the signals that raise its importance.
 
@@ -120,7 +121,7 @@ class WakeUpEntry:
     """Other ids under which it may have been shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line of the text: its entry, its words, whether they are cut (`truncated`), and the whole line as shown."""
 
@@ -131,7 +132,7 @@ class Line:
     display_text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeUpText:
     """The text, and its lines in the same order."""
 

@@ -7,10 +7,10 @@ refused, and the error lists similar facts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from palazzo.errors import NotFound, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.knowledge.conflict_detection import contradict, find_conflicts
 from palazzo.knowledge.fact_change import Change
 from palazzo.knowledge.facts_as_of import Beliefs
@@ -29,7 +29,7 @@ _LONGEST_SHOWN = 200
 _MOST_NEAR = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Triple:
     """Subject, predicate and object, and the scope: a wing, or everywhere."""
 
@@ -42,7 +42,7 @@ class Triple:
         return f"{self.subject} {self.predicate} {self.object}{f' (in wing {self.wing})' if self.wing else ''}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement:
     """A fact as someone states it. `confidence` is from 0 to 1, None if it was not given."""
 

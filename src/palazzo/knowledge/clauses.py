@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.knowledge.statement_values import Value
 from palazzo.knowledge.statements import Statement
 from palazzo.text.lazy_patterns import make_regex
@@ -81,7 +81,7 @@ DISTINCTIVE_WORDS = ENVIRONMENTS | frozenset(
 """Words that distinguish two things: a statement about one does not apply to the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clause:
     """A subject, a verb (empty for `label: value`), the statement, and the words of both without the verb."""
 

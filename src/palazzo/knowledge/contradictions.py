@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.knowledge import statement_values
 from palazzo.knowledge.claim_identity import TIMES, are_one_matter
 from palazzo.knowledge.clauses import ENVIRONMENTS, GENERIC_WORDS, bag, clauses
@@ -28,7 +28,7 @@ _VALUE_KINDS: dict[str, ConflictKind] = {
 _CHANGES = ("switch", "instead", "ended")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contradiction:
     """An earlier text's statement (`old`, between `earlier`) and the later contradiction (`new`, between `later`)."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
 from palazzo.errors import AmbiguousName
+from palazzo.frozen_class import frozen
 from palazzo.knowledge import MatchKind
 from palazzo.model import Micros, Trust
 from palazzo.store import entity_rows, fact_rows
@@ -32,7 +32,7 @@ class Match(NamedTuple):
     kind: MatchKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """A fact in words, as it was believed. `wing` is None if it holds everywhere; `superseded_by` is a fact's id.
 

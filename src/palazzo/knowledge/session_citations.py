@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.index import digest_work as work
 from palazzo.model import UNKNOWN_LINE, Anchor, AnchorKind, Part
 from palazzo.sessions.digest_turns import SessionMessage
@@ -47,7 +48,7 @@ class LocatedMessage(NamedTuple):
     cwd: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citation:
     """A file that is cited at some spots.
 

@@ -7,13 +7,14 @@ another notation, another unit or a path inside the other path is not a differen
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from palazzo.frozen_class import frozen
 
 ValueKind = Literal["version", "port", "path", "boolean", "value", "name"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Value:
     """A value as written, its kind, and its unit (for a version: the name before it)."""
 

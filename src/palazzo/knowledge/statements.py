@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.text.lazy_patterns import make_regex
 
 Setting = Literal["prose", "item", "done", "open", "entry"]
@@ -78,7 +79,7 @@ class Statement:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Line:
     text: str
     start: int

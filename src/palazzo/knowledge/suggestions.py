@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from palazzo.errors import AmbiguousName
+from palazzo.frozen_class import frozen
 from palazzo.knowledge.documented_facts import is_change_log, is_documented_fact, plain_name
 from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import Micros
@@ -17,7 +17,7 @@ from palazzo.store.database import Connection
 from palazzo.text.names import fold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Citation:
     """The location of a candidate's text, by drawer and item, and its time."""
 
@@ -28,7 +28,7 @@ class Citation:
     said_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Suggestion:
     """A fact that can be accepted. Its id stays the same as long as its content and its wing stay the same."""
 

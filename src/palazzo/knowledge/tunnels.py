@@ -7,7 +7,6 @@ A tunnel is discovered if two wings have a room of the same name, or if rooms of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from palazzo.archive.archive_reader import id_bounds
 from palazzo.archive.diary_entries import ROOM as DIARY
 from palazzo.archive.task_notes import ROOMS as TASKS
 from palazzo.errors import AmbiguousId, NotFound, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.git.project_rooms import CONVERSATIONS, GENERAL
 from palazzo.knowledge.fact_change import Change
 from palazzo.knowledge.place_names import Room, Wing, format_place
@@ -99,7 +99,7 @@ class RoomGroup(NamedTuple):
     newest: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Destination:
     """Rooms of the same name, reached in `hop` steps, the last one through `via`: a tunnel, names, or a wing."""
 

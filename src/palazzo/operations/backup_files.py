@@ -16,7 +16,6 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from glob import escape
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Literal
 
 from palazzo import locks
 from palazzo.errors import PalaceUnusable
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 
 _PARTIAL = ".partial"
@@ -35,7 +35,7 @@ _MOST = 200
 """How many of the latest backups are remembered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Backup:
     """A backup of this palace: its file and its time."""
 

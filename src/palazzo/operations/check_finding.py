@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from palazzo.frozen_class import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnosis:
     """The result of one check; `mend` says how to fix it if it failed, and --fix does so if `fixable`.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self
 from palazzo import paths
 from palazzo.client import rpc
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import USERS_WING, Micros, Trust
 from palazzo.settings import Settings, load
 
@@ -41,7 +42,7 @@ _SECONDS_FOR_CREATOR = 2.0
 """Seconds that a caller waits once for another process that is creating the palace, which takes a moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """The progress of a long operation. `what` names the unit that is counted; `detail` names the current item."""
 

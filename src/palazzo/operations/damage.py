@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.operations import backup_files
 from palazzo.operations.backup_files import Backup
 
@@ -23,7 +23,7 @@ _SOUND_FOR = 600.0
 """Seconds after which a sound file is checked again: a failing disk does not change the file's modification time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Check:
     """A check of a palace's file in one state (device, inode, size, time), and when it was made."""
 
@@ -36,7 +36,7 @@ _check_lock = threading.Lock()
 _last_checks: dict[Path, _Check] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LossView:
     """Lost rows of one kind: their number (null if unknown), the known ids, and the damaged pages."""
 
@@ -46,7 +46,7 @@ class LossView:
     pages: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SalvageView:
     """The losses of a salvage. `doubtful`: tables in which a value may differ from the original."""
 

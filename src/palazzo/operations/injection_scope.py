@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.archive import diary_entries
+from palazzo.frozen_class import frozen
 from palazzo.model import USERS_WING
 from palazzo.security.trust_order import trusted_down_to
 from palazzo.store import place_rows
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The wings included (the project's, the agent's own and the one called `user`), and the accepted trust levels."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo import paths
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.text.times import to_iso
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pause:
     """A pause that is in effect. It ends at `until`, or when the palace is resumed."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.text.times import parse_as_of, to_iso
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HELP = "Show the state as of then: a date (at its end), a time, or a name such as last month."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AsOf:
     """The requested time. `end_time` is None if that is now, or in the future; then `note` says so."""
 

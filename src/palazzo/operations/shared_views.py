@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Freshness, Micros, Trust, Visibility
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CitationView:
     """A file that a text cites, as cited: lines from 1 on, or 0 if the whole file is meant or no lines are given.
 
@@ -23,7 +23,7 @@ class CitationView:
     now: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProvenanceView:
     """Who stated a fact, and the item and span that state it (null: the whole item).
 
@@ -43,7 +43,7 @@ class ProvenanceView:
     anchors: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactView:
     """A fact. Times are ISO-8601 in UTC; null means unknown or not yet. `scope` is a wing, or null for everywhere.
 
@@ -66,7 +66,7 @@ class FactView:
     provenance: tuple[ProvenanceView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoView:
     """A to-do. `by` is its author, where that is shown; `closed_at` is when it was done or dropped."""
 
@@ -85,7 +85,7 @@ class TodoView:
     """Its trust level: `external` while it is in quarantine."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReminderView:
     """A reminder. `causes` says why it is due; a `waiting` reminder is not due for any of the requested causes.
 
@@ -106,7 +106,7 @@ class ReminderView:
     trust: Trust = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HitSource:
     """The source of a drawer's text."""
 
@@ -116,7 +116,7 @@ class HitSource:
     locator: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawerRow:
     """A drawer in a list. `text` is the beginning of its text if `truncated` is set; `length` is the full length.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palazzo.frozen_class import frozen
 from palazzo.git.project_file import read_project_config
 from palazzo.git.project_identity import project_root
 from palazzo.hosts.host_histories import histories
@@ -33,7 +33,7 @@ _LOG_SUFFIX = "-wal"
 """The suffix of the file beside a database in write-ahead-log mode, where new data is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WatchTargets:
     """The watched places: hosts' histories, roots of documents, and single files that were named.
 

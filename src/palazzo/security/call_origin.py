@@ -8,8 +8,8 @@ name counts only for a transcript of the host that the variable belongs to.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.host_names import AGENT_VARIABLES, KEEP_TRANSCRIPTS, SESSION_VARIABLES
 
 SESSION = "PALAZZO_SESSION"
@@ -18,7 +18,7 @@ HOST = "PALAZZO_CLIENT"
 """The variable that names the caller's host. An interface sets it from the client's own name."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedSession:
     """A session that a caller names; `host` is empty if the session may belong to any host."""
 
@@ -26,7 +26,7 @@ class NamedSession:
     host: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Caller:
     """A calling agent. `host` is empty if it is unknown.
 

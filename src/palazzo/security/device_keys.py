@@ -6,10 +6,11 @@ A device's private key is in its palace's file alone. Others know the public key
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import Self
 
+from palazzo.frozen_class import frozen
 from palazzo.security.fingerprint_words import WORDS
 
 KEY_BYTES = 32
@@ -18,7 +19,7 @@ WORD_COUNT = 8
 """Words of a fingerprint: 64 bits. Finding another key with the same words takes some 2^64 attempts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeviceKey:
     """A signing key. `private` is never shown."""
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import binascii
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.text.lazy_patterns import make_regex
 
 _INVISIBLE = "\u00ad\u034f\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufe0f\ufeff"
@@ -42,7 +42,7 @@ _BREAKS = str.maketrans("", "", "\n\r\t")
 _LINE_END = make_regex(r"(?:\\r|\r)?(?:\\n|\n)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecodedText:
     """A text with its escapes decoded, and the position of each part in the original."""
 

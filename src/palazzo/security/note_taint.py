@@ -8,8 +8,8 @@ tainted: a person's writing counts as the person's. `trust` says which content i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.host_names import AGENT_VARIABLES
 from palazzo.model import Part, Trust
 
@@ -19,7 +19,7 @@ AGENTS_VARIABLES = (*AGENT_VARIABLES, "AI_AGENT")
 """Variables that hosts set in the shells of their agents, and that are not set in a person's shell."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrustAssessment:
     """The trust of a statement, and the ids of the untrusted items that lowered it."""
 

@@ -7,8 +7,8 @@ session, an absolute path is judged by its form alone.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.text.lazy_patterns import make_regex
 
 LONGEST_PATH = 4_096
@@ -165,7 +165,7 @@ _DRIVE = make_regex(r"[A-Za-z]:[\\/]")
 _FIRST_COMPONENT_PATTERN = make_regex(r"(?:\./)?(?:\*\*|\*/)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project:
     """The directory of a session ('' if the record names none), and the directory of a call, if known.
 

@@ -12,9 +12,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Part
 from palazzo.security.private_spans import private_spans
 from palazzo.security.secret_phrases import RuleSpan
@@ -28,7 +29,7 @@ that was not constructed for this needs no third pass.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Edit:
     """A range of the original text (code points, half-open), the matching rule, and the mark that replaces it."""
 
@@ -38,7 +39,7 @@ class Edit:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redaction:
     """A text without its secrets, and the position of each secret in the original."""
 

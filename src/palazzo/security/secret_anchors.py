@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.security.command_passwords import OPTION_LETTERS
 from palazzo.security.password_lists import find_kubernetes_secret, find_listed, find_session_cookies
 from palazzo.security.password_statements import find_in_other_script
@@ -133,7 +133,7 @@ _FOLLOWED_BY = {
 """What follows or precedes a word wherever its function finds anything."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Anchor:
     """A word that announces a secret, the offset of its letter, and the function that searches around it."""
 

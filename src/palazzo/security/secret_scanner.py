@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from palazzo.frozen_class import frozen
 from palazzo.security import token_forms
 from palazzo.security.disguised_text import base64_text, continues_base64, decode_escapes, may_be_base64_text
 from palazzo.security.entropy import is_random, may_be_random
@@ -36,7 +36,7 @@ MARK = make_regex(r"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{8}\]|\[private\]")
 """What redaction inserts in place of a secret or a private span. Nothing inside it is detected again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SecretSpan:
     """The position of a secret in the text (code points, half-open), and the rule that found it."""
 

@@ -9,8 +9,8 @@ without notice. Bodies are bounded, so that a hostile text costs linear time.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.text.lazy_patterns import make_regex
 
 _W = r"[A-Za-z0-9_-]"
@@ -18,7 +18,7 @@ _A = r"[A-Za-z0-9]"
 _X = r"[A-Fa-f0-9]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """One format: it begins with exactly `head` and continues with `body`."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.index import digest_work as work
 from palazzo.text.lazy_patterns import make_regex
 
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
     everywhere: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """A call that reads lines of a file: from `first` (0: from the beginning), at most `limit` (0: no limit)."""
 
@@ -44,7 +44,7 @@ class Reading:
     limit: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Writing:
     """A call that writes the whole text of a file."""
 
@@ -52,7 +52,7 @@ class Writing:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileEdit:
     """A call that changes pieces of a file; without pieces the changes are unknown."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from palazzo.frozen_class import frozen
 from palazzo.index import cut_material
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.cut_rules import CutItem, CutSpan, belief
@@ -18,7 +19,7 @@ from palazzo.store.change_log import Change, ChangeKind
 from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """The messages of a session in order; by item, its time and its forgotten words."""
 

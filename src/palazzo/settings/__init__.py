@@ -9,10 +9,10 @@ weaker. An invalid value affects only that value, and yields a sentence that say
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo import paths
+from palazzo.frozen_class import frozen
 from palazzo.settings import setting_layers
 from palazzo.settings.setting_keys import ALIASES, BY_NAME, KEYS, Key, Layer, Value, read
 from palazzo.settings.setting_layers import SettingEntry, Source
@@ -24,7 +24,7 @@ _LONGEST_LINE = 300
 _SECRET = "********"  # noqa: S105 - what is shown in place of one
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effective:
     """A key with its effective value, and the place where that is set."""
 
@@ -71,7 +71,7 @@ class Settings:
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AliasUse:
     """An alias that a layer sets, where it does, and the key and the value that it stands for."""
 

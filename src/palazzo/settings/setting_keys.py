@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import Trust
 
 Kind = Literal["flag", "number", "choice", "text", "list"]
@@ -30,7 +30,7 @@ _PROJECT: frozenset[Layer] = frozenset({"project", "person"})
 TRUSTS = get_args(Trust)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """One setting. `stricter(new, old)` says whether a file inside a project may replace `old` by `new`.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.settings.setting_keys import ALIASES, KEYS, Layer
 
 USER_FILE, PROJECT_FILE, PERSON_FILE = "config.toml", "palazzo.toml", ".claude/palazzo.local.md"
@@ -24,7 +25,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | r
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingEntry:
     """One value as written in its source."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sources.conversation_filter import SessionFilter
 from palazzo.sources.formats import Collection, Session
@@ -28,7 +28,7 @@ _LOG_SUFFIX = "-wal"
 """Suffix of the file that grows for a database in write-ahead-log mode; the database file itself stays unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CollectionState:
     """The size in bytes and the modification time in nanoseconds of a collection's file; None for a directory."""
 
@@ -49,7 +49,7 @@ def state_of(path: Path) -> CollectionState | None:
     return CollectionState(size, mtime)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversation:
     """A conversation of a collection.
 
@@ -79,7 +79,7 @@ def conversations(
             yield Conversation(session, uri, stamp, state, is_known)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """The parameters for reading a collection, common to all its conversations."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sources.formats import Content, Identity, Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFilter:
     """Conditions for a conversation; by default every conversation matches.
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from palazzo.errors import NotFound, PathRefused
+from palazzo.frozen_class import frozen
 from palazzo.git.project_identity import project_root
 from palazzo.sources import build_output
 from palazzo.sources.file_heads import kind_of, read_head, trouble
@@ -65,7 +66,7 @@ _KEPT_AMONG_DOCUMENTS = frozenset({document_feeder.KIND, "transcript", "diary", 
 """Kinds of text that people store next to other text; other kinds are where programs store them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A file to read, or a directory that is read like a file, the kind of feeder that reads it, and its project.
 
@@ -95,7 +96,7 @@ PART_OF_DIRECTORY = "read as part of its directory"
 """The reason of a skip that is none: the directory is the candidate."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rules:
     """Rules that select files. `auto` selects transcripts in any location, and the files that `policy` selects.
 
@@ -115,7 +116,7 @@ class Rules:
     is_policy_stated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Readers:
     """Selects the reader of each file.
 

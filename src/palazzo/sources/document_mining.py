@@ -13,6 +13,7 @@ from palazzo.archive import ingest
 from palazzo.archive.ingest import IngestBatch
 from palazzo.archive.ingest_guard import Guard
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.git.project_identity import ProjectIdentity
 from palazzo.model import Micros, Place, Source
 from palazzo.sources import file_changes
@@ -45,7 +46,7 @@ class _NamedBytes(io.BytesIO):
         self.name = name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedDocument:
     """A version of a document, ready to be archived, and the state of its file to record with it."""
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from palazzo.archive import acts as deeds
+from palazzo.frozen_class import frozen
 from palazzo.git.project_file import Policy, read_project_config
 from palazzo.git.project_identity import project_root
 from palazzo.model import Micros
@@ -31,7 +32,7 @@ AT_ONCE = 20
 _ACTOR = "mine"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastingRules:
     """Rules that exclude files of a directory until someone changes the rules; patterns as in ignore files."""
 
@@ -42,7 +43,7 @@ class LastingRules:
     policy: Policy | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settlement:
     """Documents to exclude, each with the reason, and documents to include again."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.store.source_rows import FileState
 
 TAIL_BYTES = 1024
@@ -15,7 +15,7 @@ TAIL_BYTES = 1024
 SourceChange = Literal["new", "unchanged", "grown", "rewritten", "left out"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileStatus:
     """A file's status from the operating system: inode (0 if there is none), size in bytes, mtime in nanoseconds."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.sources.discovery import PART_OF_DIRECTORY
 from palazzo.sources.formats.chat_messages import ChatMessages
 from palazzo.sources.formats.chatgpt import ChatGPT
@@ -19,7 +19,7 @@ _EXPORTS = frozenset(reader.kind for reader in (ClaudeAI(), ChatGPT(), Slack(), 
 """Kinds of files that a service wrote when a person requested their conversations."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceCounts:
     """Numbers of sources: a file is one source, and each conversation of a file that contains many."""
 

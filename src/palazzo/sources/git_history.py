@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from palazzo.archive import identity, ingest
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
+from palazzo.frozen_class import frozen
 from palazzo.git.commit_log import GitRecord, read_records
 from palazzo.git.project_identity import ProjectIdentity
 from palazzo.model import ItemId, Micros, Part, Place, Source
@@ -29,7 +29,7 @@ _AT_ONCE = 100
 _SHOWN_HASH = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GitReport:
     """How many commits, merges and tags were found, and how many of them are new. `is_read` says that git answered."""
 

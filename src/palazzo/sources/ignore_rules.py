@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from palazzo.frozen_class import frozen
 from palazzo.sources.file_heads import read_whole
 
 OWN = ".palazzoignore"
@@ -22,7 +22,7 @@ _LARGEST = 1024 * 1024
 _DIRECTORY_MARK = "ps_d"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """The patterns of one ignore file; `base` is the directory to which they are relative."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sources.conversation_filter import ALL_SESSIONS, SessionFilter
 
@@ -14,7 +14,7 @@ MineMode = Literal["auto", "docs", "all", "convos"]
 FileGroup = Literal["document", "transcript", "export", "skipped", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MineRequest:
     """Index files and transcripts. `wing` and `room` override the values determined from the project."""
 
@@ -33,7 +33,7 @@ class MineRequest:
     """Whether a person gave these paths and this mode: then the mode is trusted, and the report covers each path."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skipped:
     """A skipped file, or a skipped row of a file, and the reason."""
 
@@ -41,7 +41,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failed:
     """A source that could not be read completely; the rows before the error are archived."""
 
@@ -49,7 +49,7 @@ class Failed:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedFile:
     """A file of a dry run, and what an actual run would do with it.
 
@@ -66,7 +66,7 @@ class ListedFile:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MineReport:
     """Result of mining.
 
@@ -106,7 +106,7 @@ class MineReport:
     directories: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MineProgress:
     """Progress of mining: finished sources of all, and the number of archived items (all of them committed)."""
 

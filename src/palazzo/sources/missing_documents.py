@@ -8,16 +8,16 @@ empty like a mount point), it cannot be accessed, or it was on a branch that sti
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.git.git_files import commit_at, head_of, repository_of
 
 Absence = Literal["", "missing", "unreachable"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Presence:
     """Whether a document exists, and the reason if not."""
 

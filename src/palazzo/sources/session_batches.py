@@ -6,11 +6,11 @@ Needs no palace: a batch follows from the rows and from the redaction of the pal
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from palazzo.archive import ingest
 from palazzo.archive.ingest import IngestBatch, NewItem
 from palazzo.archive.ingest_guard import Guard
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sources.formats import Identity, Message, Row, Unreadable
 from palazzo.sources.message_commits import Commits
@@ -21,7 +21,7 @@ BATCH_ROWS, BATCH_BYTES = 512, 1024 * 1024
 divides more turns, whose drawers are then made twice."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """The reader of a conversation and its version, whose conversation it is, its directory, and the file's time."""
 
@@ -32,7 +32,7 @@ class Origin:
     modified_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionBatch:
     """Some rows of a conversation, prepared; `end` is the position after the last, `size` their raw bytes.
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from palazzo.archive import hook_messages, ingest
 from palazzo.archive.ingest_guard import Guard
 from palazzo.archive.session_titles import stored_title
+from palazzo.frozen_class import frozen
 from palazzo.git.project_identity import ProjectIdentity
 from palazzo.model import Micros, Place, Source
 from palazzo.security.clean_titles import title_from
@@ -57,7 +58,7 @@ class SourceTally:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PendingSession:
     """A conversation that is about to be filed: its identity, its target place, its directory, and its rows."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.security.clean_titles import title_from
 from palazzo.sources.conversation_filter import MessageCounter, SessionFilter
 from palazzo.sources.formats import Message, Row
@@ -14,7 +14,7 @@ _LOOK_AHEAD = 500
 """Number of rows that are read to determine the project of a session."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preview:
     """The first rows of a conversation, the directory that they name, and the first text of a person that is a title.
 

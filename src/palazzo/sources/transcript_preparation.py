@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from palazzo.archive.ingest_guard import Guard
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sources import file_changes
 from palazzo.sources.file_changes import FileStatus
@@ -21,7 +22,7 @@ from palazzo.store.source_rows import FileState
 _HEAD = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PreparedTranscript:
     """What is new in a transcript: its file's status, the byte where the new part starts, and its rows in batches.
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.git.project_identity import project_root
 from palazzo.sources import build_output
 from palazzo.sources.file_heads import kind_of, trouble
@@ -15,7 +16,7 @@ from palazzo.sources.ignore_rules import Globs, Layers, find_ignore_file, layers
 from palazzo.sources.ignored_paths import refusal_by_contents, refusal_of_directory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A regular file that the walk found; `root` is the directory of its project."""
 
@@ -24,7 +25,7 @@ class Entry:
     root: Path
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skip:
     """A path that is not read. `expected` marks paths that every project has and that need no report.
 
@@ -42,7 +43,7 @@ class Skip:
         return self.path.as_uri()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Directory:
     path: Path
     root: Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import change_groups, change_log
 from palazzo.store.database import Connection
@@ -18,7 +18,7 @@ trusted. `feedback` is a verdict (`store/feedback_rows`).
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ActSpan:
     """A span that an act concerns, as part of drawer `drawer_uid`."""
 
@@ -28,7 +28,7 @@ class ActSpan:
     drawer_uid: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Act:
     """One act; `detail` holds the data of its kind (`wing` and `room`, `tag`, `reason`).
 

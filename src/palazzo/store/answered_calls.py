@@ -13,8 +13,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import tombstones
 from palazzo.store.database import Connection, Database
@@ -24,7 +24,7 @@ RETENTION_MICROS = 7 * 24 * 60 * 60 * 1_000_000
 _DROPPED_AT_ONCE = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A requested call: its key, its operation, and a hash of the whole request."""
 
@@ -38,7 +38,7 @@ class Call:
         return hashlib.sha256(self.key.encode("utf-8", "surrogatepass")).digest()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallRecord:
     """The record of a call: see the module for the values of `asked` and `result`. `at` is when it began."""
 

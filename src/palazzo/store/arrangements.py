@@ -11,10 +11,10 @@ a circle does not count.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
@@ -40,7 +40,7 @@ NameClash = tuple[int, int | None, str]
 """A place that got a number because its name was taken: (a wing's row id, a room's or None, the name)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrangementState:
     """The result of the effective rows, by row id. Everything else keeps the name and the place of its creation."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
@@ -123,7 +123,7 @@ class Member(NamedTuple):
     ref: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """The changes of one command: `size` of them; `summary` names their object where `verb` and `size` are not enough.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import note_labels
 from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listing:
     """Filters of a drawer list: None and () admit all. `rooms` and `tags` are row ids; a drawer must have every tag.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import DrawerKind, Trust
 from palazzo.store import tag_rows
 from palazzo.store.database import Connection
@@ -18,7 +18,7 @@ forgotten; or its text is now in other drawers, because a conversation has grown
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawerRow:
     """A drawer as the cutter creates it. Spans are (item row id, start, end); `room` is a row id.
 
@@ -49,7 +49,7 @@ class DrawerRow:
     retired_why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredDrawer:
     """The fields of an existing drawer that a cutter may change."""
 
@@ -67,7 +67,7 @@ class StoredDrawer:
     tags: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassageRow:
     """A part of a drawer that gets a vector; `hash` is that of its text."""
 

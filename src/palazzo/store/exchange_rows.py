@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Trust
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
@@ -31,7 +31,7 @@ _WITH_TEXT, _WITHOUT_TEXT = _SELECT.format(text="item.text, item.text_codec"), _
 _FIELDS = ("stream", "room", "topic", "type", "correlation", "status")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExchangeRow:
     """One event or artifact. `row` is its place in the order of arrival, `device_seq` its number on its device."""
 
@@ -48,7 +48,7 @@ class ExchangeRow:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventFilter:
     """Which events to list. `fields` are exact values of an event's fields; `to` also matches broadcasts.
 

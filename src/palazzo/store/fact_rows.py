@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Anchor, Micros, Trust
 from palazzo.settings.setting_keys import TRUSTS
 from palazzo.store import anchors, change_log, uids
@@ -73,7 +73,7 @@ class Provenance(NamedTuple):
         return self[:7]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Version:
     """A version of a fact. `subject`, `object` and `fact` are row ids, `superseded_by` is the id of a fact."""
 

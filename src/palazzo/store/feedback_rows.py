@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal, get_args
 
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 
 Verdict = Literal["helpful", "misleading", "outdated", "neutral"]
@@ -28,7 +28,7 @@ _BY_DRAWER = (
 _NO_LIMIT = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judgement:
     """The verdicts on one drawer that count: votes by verdict."""
 

@@ -5,14 +5,14 @@ An epoch is the part of a session during which the agent still has the text that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookSession:
     """One session, or a sub-agent in one, which receives its own injections.
 

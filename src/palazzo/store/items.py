@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from operator import attrgetter
 from typing import NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Item, ItemId, Micros, Part, Place
 from palazzo.store import source_rows
 from palazzo.store.database import Connection
@@ -21,7 +22,7 @@ _DEFLATE_FROM = 800
 """The size in bytes from which compression pays: below it, it saves less than a page's slack."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemRow:
     """One item as stored in the table; `raw_start` and `raw_size` are in bytes within the pack."""
 

@@ -10,9 +10,9 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import use_totals as sums
 from palazzo.store.database import Connection
@@ -29,7 +29,7 @@ FALLBACK_REASON = f"{ASKED_FOR} the past, and no service ran"
 """The reason of an injection by a hook of an earlier version, which did not store its text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """An entry whose text an injection contains, by its id. A drawer's text never changes under one id."""
 
@@ -37,7 +37,7 @@ class Part:
     uid: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Injection:
     """One injection; `took` is in microseconds.
 
@@ -56,7 +56,7 @@ class Injection:
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Totals:
     """Totals of injection: the number of injections, tokens and entries, and how many of these were used."""
 

@@ -17,12 +17,12 @@ import struct
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 import zstandard
 
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 
 HELD_BYTES = 4 * 1024 * 1024
@@ -94,7 +94,7 @@ def find_landmarks(connection: Connection, keys: Iterable[int]) -> dict[int, tup
     return places
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _LoadedPack:
     """A pack as a reader caches it. `ends` are the segments' ends in the whole pack."""
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from palazzo.frozen_class import frozen
 from palazzo.store import page_checksums
 from palazzo.store.database import Value
 from palazzo.store.raw_database import RawDatabase
@@ -37,7 +38,7 @@ class UnreadablePage(Exception):
     """A page or a cell does not have the form that its place in the file requires."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A row of a table or an entry of an index, and its page; `rowid` is 0 in an index."""
 
@@ -46,7 +47,7 @@ class Row:
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gap:
     """An unreadable page or cell of a tree. In a table it held the rows in (low, high]."""
 

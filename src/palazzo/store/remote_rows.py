@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import device_rows, place_rows
 from palazzo.store.database import Connection
@@ -44,7 +44,7 @@ TABLES = (
 """The tables of these that `m013_exchange` creates. Never edit it: a later change is a migration of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteRow:
     """A remote as this palace knows it. `wings` are those that are pushed there, all if empty.
 
@@ -69,7 +69,7 @@ class RemoteRow:
     failed_at: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LastSegment:
     """A device's last segment on a remote that this palace has read or written."""
 
@@ -359,7 +359,7 @@ def make_private(connection: Connection, wing: int, at: Micros) -> None:
     connection.execute("INSERT OR IGNORE INTO private_wing(wing, at) VALUES(?,?)", (wing, at))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PrivateWing:
     """A wing that is never pushed: its own last name, and the wing (a row id) that it is part of."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import apsw
 
 from palazzo.errors import NotAPalace
+from palazzo.frozen_class import frozen
 from palazzo.store import page_checksums, palace_opening, raw_database, salvage_rules, schema
 from palazzo.store.database import Value, explain_errors
 from palazzo.store.page_file import PageFile, Row, Tree, UnreadablePage
@@ -28,7 +29,7 @@ _MOST_IDS = 1_000
 """The most ids of lost rows that are reported for each table."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loss:
     """Rows of one table that cannot be read. `rows` is None if their number is unknown; `ids` are the known ids."""
 
@@ -38,7 +39,7 @@ class Loss:
     pages: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Salvage:
     """The rows that a salvage could not read, and the tables with pages whose checksum is wrong."""
 
@@ -154,7 +155,7 @@ def _create(target: Path) -> apsw.Connection:
     return connection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Object:
     """A table or an index in the damaged file's schema."""
 
@@ -360,7 +361,7 @@ class _Work:
 _ENTRY = "SELECT seqno, cid, name FROM pragma_index_xinfo(?)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Columns:
     """The columns of a table: their order in stored rows, and the statement that inserts a row."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Place, Source
 from palazzo.store import change_log, tombstones
 from palazzo.store.database import Connection
@@ -171,7 +172,7 @@ def file_revision(connection: Connection, source: int, item: int, at: Micros) ->
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileState:
     """What mining knows of a file: its identity, and how many bytes of it are archived.
 

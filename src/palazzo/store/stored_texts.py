@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 from palazzo.store.items import decode_text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredText:
     """An item's text, and whether a live drawer shows a part of it."""
 

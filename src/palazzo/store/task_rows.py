@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Trust
 from palazzo.store import place_rows, uids
 from palazzo.store.database import Connection
@@ -34,7 +34,7 @@ _CURRENT_CONDITION = "s.retired_at IS NULL"
 _AS_OF_CONDITION = "s.recorded_at <= {at} AND (s.retired_at IS NULL OR s.retired_at > {at})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     """A to-do or a reminder in its current state. `state_at` is when it was closed, None while it is open.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
+from palazzo.frozen_class import frozen
 from palazzo.store import fact_rows
 from palazzo.store.database import Connection
 
@@ -18,7 +18,7 @@ Form = Literal["name", "title", "address", "values", "parts"]
 """`values` are strings anywhere in JSON except the member names of its top level; `parts` as in `item.parts`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordRewriter:
     """How names, titles and addresses are changed."""
 
@@ -27,7 +27,7 @@ class WordRewriter:
     address: Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordTable:
     """A table with text: the key of its rows, and the form of each text column."""
 

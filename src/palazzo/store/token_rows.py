@@ -10,9 +10,9 @@ import base64
 import hashlib
 import hmac
 import os
-from dataclasses import dataclass
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store.database import Connection
 
@@ -30,7 +30,7 @@ StoredToken = tuple[bytes, str, str, bytes, int, int | None]
 _SELECT = "SELECT uid, name, scope, created_at, revoked_at FROM token"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """A token without its secret. `revoked_at` is None while it is valid."""
 

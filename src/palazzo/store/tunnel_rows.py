@@ -6,9 +6,9 @@ A removed tunnel stays as a retired row. If its rooms were renamed, moved or mer
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Place
 from palazzo.store.database import Connection
 
@@ -29,7 +29,7 @@ class End(NamedTuple):
     drawers: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tunnel:
     """A tunnel from one room to another."""
 

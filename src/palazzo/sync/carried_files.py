@@ -14,13 +14,13 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 import zstandard
 
 from palazzo.errors import PalazzoError, SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.store.filesystem import sync_directory
 from palazzo.store.raw_database import refuse_open
 from palazzo.sync.record_lines import LARGEST_LINE
@@ -41,7 +41,7 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _BOM, _UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A line without its line end, its number (from 1), and the number of bytes of the file read so far."""
 

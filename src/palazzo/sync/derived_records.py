@@ -6,8 +6,8 @@ Drawers follow from the items and acts before them, so an import checks these li
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import DrawerKind, Trust
 from palazzo.store import drawers as stored
 from palazzo.store import items, tag_rows
@@ -19,7 +19,7 @@ from palazzo.sync.field_codecs import BadRecord, Digest, Id, Name, Time, Whole, 
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """A range of an item's text, counted in code points."""
 
@@ -28,7 +28,7 @@ class Stretch:
     end: Whole
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drawer:
     """A unit of search results: ranges of items, their current location, and their properties."""
 
@@ -46,7 +46,7 @@ class Drawer:
     spans: tuple[Stretch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The last line.
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self, cast
 
+from palazzo.frozen_class import frozen
 from palazzo.security.device_keys import KEY_BYTES, SIGNATURE_BYTES, DeviceKey, is_signed
 from palazzo.store.device_rows import RIGHTS, Right
 
@@ -26,7 +27,7 @@ LARGEST_CARD = 1024 * 1024
 """Maximum bytes of a card: enough for about 5,000 devices."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invitation:
     """A key with which a new device introduces itself, signed by the device `by` at a time of that device's clock."""
 
@@ -63,7 +64,7 @@ class Invitation:
         return Introduction(self.by, self.at, self.key.public, self.signature, proof)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Introduction:
     """The proof that a device was invited: the invitation's public key, the inviter's and the device's signatures."""
 
@@ -102,7 +103,7 @@ class Introduction:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """A device's right, its public key (empty until it signs), and the time of the decision."""
 
@@ -111,7 +112,7 @@ class Decision:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """A device's statements about itself and the other devices."""
 
@@ -156,7 +157,7 @@ class Card:
             raise ValueError(f"no card ({type(error).__name__})") from None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signer:
     """The writing device's key, and the card that it puts into each segment."""
 

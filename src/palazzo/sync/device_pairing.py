@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from palazzo.derived import async_consumer, rebuild
 from palazzo.derived.citation_consumer import ANCHOR_CONSUMER
 from palazzo.derived.fix_consumer import FAILURE_CONSUMER
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import device_rows, items, redaction_state, remote_rows
 from palazzo.store.database import Connection, Database
@@ -31,7 +32,7 @@ _MOST_DEVICES = 20
 """Maximum number of devices in a key file: an older Palazzo cannot read a file of more than about 4,000 bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shared:
     """The secrets that a palace's devices share: its id (hex), and the key of its marks and tombstones.
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Self
 
 from palazzo.errors import PalazzoError, UsageError, WrongKey
+from palazzo.frozen_class import frozen
 
 LARGEST_KEY_FILE = 64 * 1024
 SHORTEST_PASSPHRASE = 8
@@ -26,7 +27,7 @@ SHORTEST_PASSPHRASE = 8
 _SECRET = "AGE-SECRET-KEY-1"  # noqa: S105 - how every such key begins
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A key that encrypts and decrypts. `text` is the key itself, a line `AGE-SECRET-KEY-1…`; it is never shown."""
 

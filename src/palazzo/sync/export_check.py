@@ -15,6 +15,7 @@ from pathlib import Path
 
 from palazzo.archive import device_chain
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.store import items
 from palazzo.sync import carried_files, derived_records, record_lines
 from palazzo.sync.authenticity import Proof
@@ -35,7 +36,7 @@ PURPOSE = b"export"
 _BEGINNING = b'{"kind":"header"'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerifiedExport:
     """An export that passed the check: its header, and the number of records of each kind."""
 

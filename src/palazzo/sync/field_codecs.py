@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from palazzo.frozen_class import frozen
 from palazzo.model import PartKind, Trust
 
 DEEPEST = 64
@@ -312,7 +313,7 @@ _NAME_LIMIT = 40
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One field of a record: the default at which it is omitted, and its form.
 

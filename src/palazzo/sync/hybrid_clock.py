@@ -12,8 +12,7 @@ kept as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import clock_drift
 from palazzo.store.clock_drift import FURTHEST
@@ -23,7 +22,7 @@ _SLOWER = 10
 """Factor by which the clock slows down while it is ahead: the milliseconds of separate commands remain different."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skew:
     """A device whose clock is ahead of this machine's by `lead_time` microseconds, which is more than is plausible."""
 

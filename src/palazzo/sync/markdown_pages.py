@@ -22,6 +22,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from palazzo.archive.archive_reader import SPAN_SEPARATOR, read_drawers
+from palazzo.frozen_class import frozen
 from palazzo.knowledge.facts_as_of import Beliefs, Fact
 from palazzo.model import Drawer, Micros
 from palazzo.store import drawer_neighbours, drawers, fact_rows, note_labels, place_rows, task_rows
@@ -57,7 +58,7 @@ class PageCounts:
     rooms: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageSelection:
     """The content to write: drawers, and either all facts, or the facts of a `wing` and those that the drawers state.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -19,6 +18,7 @@ from palazzo.archive.incoming_items import Authority
 from palazzo.archive.incoming_storage import ArrivalBatch
 from palazzo.archive.ingest_guard import Guard
 from palazzo.derived.cutter import Cutter, recut_document
+from palazzo.frozen_class import frozen
 from palazzo.index.consumer import follow
 from palazzo.knowledge import conflict_detection
 from palazzo.model import Micros, Trust
@@ -44,7 +44,7 @@ _ORDER = {kind.name: n for n, kind in enumerate(RECORD_KINDS.values())} | {ERASU
 """Erasures come first, so that they are known before any words arrive."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Who vouches for the merged records; records of another person get at most `trust`."""
 

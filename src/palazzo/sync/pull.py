@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from palazzo.errors import RemoteRewritten, SegmentRefused, SegmentUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import device_rows, redaction_state, remote_rows
 from palazzo.store.database import Connection, Database
 from palazzo.store.device_rows import Right
 from palazzo.store.remote_rows import LastSegment, RemoteRow
-from palazzo.sync import device_rights, segment_sequence, segments
-from palazzo.sync import hybrid_clock as clocks
+from palazzo.sync import device_rights, hybrid_clock, segment_sequence, segments
 from palazzo.sync.device_register import FULL, DeviceRegister
 from palazzo.sync.field_codecs import BadRecord
 from palazzo.sync.hybrid_clock import Skew
@@ -85,7 +85,7 @@ class PullOutcome:
         self.lag_reasons[device] = self.refusals[device] = reason
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Read:
     """A segment that was read: its records, their lines, and the records that its device may write."""
 
@@ -411,7 +411,7 @@ class _SegmentMerger:
             elif not isinstance(record, Item):
                 fingerprints.append(fingerprint(record, line))
         with self._database.transaction() as connection:
-            skew = clocks.observe(connection, header.device, header.clock, self._wall())
+            skew = hybrid_clock.observe(connection, header.device, header.clock, self._wall())
             if skew is not None:
                 self._done.skews[header.device] = skew
             name = read.segment.name

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.store import device_rows as sync_devices
 from palazzo.store import redaction_state, remote_rows, tombstones
@@ -95,7 +95,7 @@ def push(
     return report
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PendingCounts:
     """What the next push would send: items and other records.
 

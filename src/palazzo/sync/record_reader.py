@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from palazzo.frozen_class import frozen
 from palazzo.store import drawer_listing as listings
 from palazzo.store import drawers
 from palazzo.store.database import Connection
@@ -23,7 +24,7 @@ from palazzo.sync.records.palace_snapshot import PalaceSnapshot, Selection
 from palazzo.sync.records.record_kind import Record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The restriction of an export: the items of some drawers. `options` states it by option, for the header."""
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from dataclasses import dataclass
 
 from palazzo.errors import RemoteUnusable
+from palazzo.frozen_class import frozen
 from palazzo.store.remote_rows import SealKind
 from palazzo.sync import device_pairing, encryption
 from palazzo.sync.device_pairing import Shared
@@ -26,7 +26,7 @@ _VERSION = 1
 _WORD = "remote"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class About:
     """The content of `palazzo.json`."""
 

@@ -23,6 +23,7 @@ from typing import Any, Protocol, Self, TypeVar
 import zstandard
 
 from palazzo.errors import SegmentRefused, SegmentUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sync import segment_frames
 from palazzo.sync.device_cards import Card, Signer
@@ -77,7 +78,7 @@ class SegmentName:
         return cls(int(match[1]), int(match[2]), match[3]) if match else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header:
     """The first line of a segment. `previous` is the hash of the preceding segment in its epoch, "" for the first."""
 
@@ -90,7 +91,7 @@ class Header:
     version: int = VERSION
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """A segment as stored on a remote."""
 
@@ -99,7 +100,7 @@ class Segment:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SegmentContent:
     """A segment that was read: lines without their newline.
 
@@ -112,7 +113,7 @@ class SegmentContent:
     card: Card | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """The position of a device: its last segment, and when that was written, by the device's clock.
 
@@ -140,7 +141,7 @@ class Head:
         return cls(header.device, header.epoch, header.n, segment.name.hash, header.clock, display_name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Series:
     """The device whose segments are written, and where they continue.
 

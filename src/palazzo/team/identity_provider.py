@@ -13,12 +13,12 @@ import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.index.openai_compatible import build_opener, is_loopback
 from palazzo.security.display_names import plain_name
 
@@ -34,7 +34,7 @@ class ProviderUnusable(PalazzoError):
     """The identity provider does not answer, or not as one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provider:
     """What a provider's discovery document says. Without a device flow, that address is empty."""
 
@@ -46,7 +46,7 @@ class Provider:
     takes_basic_auth: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderAnswer:
     """An answer: the HTTP status, and the JSON object."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.text.lazy_patterns import make_regex
 
 Range = tuple[int, int]
@@ -22,7 +23,7 @@ LONGEST_TITLE = 200
 """The most code points of a title; a longer title is shortened in the path, never in the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heading:
     """The lines `start:end` that name the following text; 1 is the outermost level.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.text.outlines import DocumentKind, Heading, Outline, outline_of
 from palazzo.text.text_pieces import Range, split_span
 
@@ -20,7 +20,7 @@ SECTION_LIMIT = 1000
 """The most code points of a section: about 240 tokens, which is the embedder's input limit."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """`text[start:end]` in code points, under the headings `title_path`, outermost first."""
 
@@ -51,7 +51,7 @@ def cut_document(text: str, kind: DocumentKind, limit: int = SECTION_LIMIT) -> l
     return sections
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     """The text between two headings, including the first of them.
 

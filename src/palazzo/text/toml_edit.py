@@ -10,18 +10,18 @@ import contextlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import tomlkit
 
+from palazzo.frozen_class import frozen
 from palazzo.text.appended_block import append_block, new, newline_of
 
 _HEADER = re.compile(r"^[ \t]*\[[^\r\n]*", re.MULTILINE)
 _BLANK_OR_COMMENT = re.compile(r"[ \t]*(?:#[^\r\n]*)?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A table with its header: from the header's line to before the end of the table's last line with content."""
 

@@ -8,7 +8,7 @@ nothing is an option. The common options may also stand before the command.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_origin
 
@@ -16,6 +16,7 @@ from palazzo.errors import UsageError
 from palazzo.faces.cli.command_table import is_group, load_command, unknown_command
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import FieldDescription, Operation, describe_fields
 
 Command: TypeAlias = Operation[Any, Any] | LocalCommand
@@ -43,7 +44,7 @@ class UnreadableLine(Exception):
         self.words = tuple(words)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandLine:
     """A command line as read.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,12 +12,13 @@ from palazzo.errors import PalazzoError
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.completion_scripts import SCRIPTS, ZSH_LINES
 from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About
 
 Shell = Literal["bash", "zsh", "fish"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompletionRequest:
     """The shell, and whether to install the script."""
 
@@ -26,7 +26,7 @@ class CompletionRequest:
     install: Annotated[bool, About("Write the script where the shell reads it, and say what was written.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompletionInstallation:
     """The files that the shell reads, those that were changed now, and what to do next."""
 

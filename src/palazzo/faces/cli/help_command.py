@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from palazzo.errors import NotFound
@@ -10,10 +9,11 @@ from palazzo.faces.cli import help_layout, help_pages
 from palazzo.faces.cli.command_table import unknown_command
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HelpRequest:
     """The command that is asked about."""
 

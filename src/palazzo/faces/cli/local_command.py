@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from palazzo.errors import PalazzoError
 from palazzo.faces.cli import error_messages
 from palazzo.faces.cli.common_options import Common
+from palazzo.frozen_class import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalCommand:
     """A command that is no operation. Its help is the docstring of `run`, which returns an exit code."""
 

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +13,7 @@ from palazzo.client import launcher, rpc
 from palazzo.errors import UsageError
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from palazzo.hosts.server_settings import ServerSettings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class McpRequest:
     """Which tools to serve, and how."""
 
@@ -48,7 +48,7 @@ class McpRequest:
     http: Annotated[bool, About("Serve over HTTP at ADDRESS until ^C.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """Settings for a host, the file that they belong to, and a command or a login that the person then needs."""
 

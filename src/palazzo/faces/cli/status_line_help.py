@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from palazzo.client import status_line
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.frozen_class import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusLineRequest:
     """No arguments: the host gives the session on standard input."""
 

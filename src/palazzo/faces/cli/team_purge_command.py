@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated
 
 from palazzo.errors import UsageError
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.local_command import LocalCommand
 from palazzo.faces.cli.team_serve_command import DATABASE, database_url
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About
 from palazzo.text.count_phrases import count_noun
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamPurgeRequest:
     """Which database, and for how long its backups are kept."""
 

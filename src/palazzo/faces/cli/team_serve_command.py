@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from palazzo import paths
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.faces.cli.common_options import Common
 from palazzo.faces.cli.local_command import LocalCommand
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About
 
 DATABASE = "PALAZZO_TEAM_DATABASE"
@@ -21,7 +21,7 @@ SIGN_ON = "PALAZZO_TEAM_SIGN_ON"
 SIGN_ON_SECRET = "PALAZZO_TEAM_SIGN_ON_SECRET"  # noqa: S105 - the name of a variable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamServeRequest:
     """Which database, and at which address."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Trust
 from palazzo.operations.context import Progress
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surroundings:
     """A client's environment: its working directory and variables, and the palace if one was named.
 
@@ -29,7 +29,7 @@ class Surroundings:
     derive_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OperationCall:
     """An operation to carry out, and its client.
 

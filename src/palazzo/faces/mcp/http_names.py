@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+
+from palazzo.frozen_class import frozen
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -18,7 +19,7 @@ _ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
 _PORTS = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Authority:
     """A name or an address in its canonical spelling (`::1` for `[0:0::1]`), and the port if one is given."""
 
@@ -26,7 +27,7 @@ class Authority:
     port: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Names:
     """Allowed values of `Host` in addition to this machine's loopback names and the address at which a request arrived.
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from palazzo.frozen_class import frozen
 from palazzo.store.token_rows import TokenScope
 
 GRANT_KEY = "palazzo.granted"
@@ -46,7 +47,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """The scope of a request, and the id and name of its token."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 import mcp_types as types
@@ -13,6 +12,7 @@ from palazzo.errors import PalaceMissing
 from palazzo.faces.mcp.tool_call import Context, ToolCallError, answer, page, whole
 from palazzo.features.diary.tools import DIARY_READ
 from palazzo.features.search.tools import LIST_DRAWERS, READ
+from palazzo.frozen_class import frozen
 from palazzo.operations.agent_tools.tool import Answer, Tool
 from palazzo.security.fences import escape_tags
 from palazzo.text.count_phrases import count_noun
@@ -22,7 +22,7 @@ _LONGEST_ADDRESS = 60
 _PLAIN = "text/plain"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Kind:
     """A kind of address whose last part is `{argument}`, and the tool that reads it."""
 

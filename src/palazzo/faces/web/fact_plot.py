@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Protocol
+
+from palazzo.frozen_class import frozen
 
 WIDTH = 1_000.0
 _LEAST_HEIGHT, _MOST_HEIGHT, _MARGIN = 60.0, 360.0, 16.0
@@ -37,7 +38,7 @@ class TimedFact(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactBar:
     """A fact on the plot; it is `open` if it still holds."""
 
@@ -48,7 +49,7 @@ class FactBar:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactPlot:
     """The bars, their thickness, the height of the plot, and the days at the ends of both axes."""
 

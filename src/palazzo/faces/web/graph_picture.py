@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from palazzo.frozen_class import frozen
 
 WIDTH, HEIGHT = 1_000.0, 640.0
 MOST_NODES = 800
@@ -26,7 +27,7 @@ _COOLING, _COOLED = 0.04, 0.02
 Points = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphNode:
     """A name as a point; it is `named` if its name is written beside it."""
 
@@ -37,7 +38,7 @@ class GraphNode:
     named: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphPicture:
     """The points and the lines between them (by their numbers), and how many names the facts have."""
 

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -21,6 +20,7 @@ from palazzo.faces.web.static_page import make_static
 from palazzo.faces.web.web_app import STATIC, build
 from palazzo.faces.web.web_guard import FORM_KEY, SESSION_KEY, Message, Scope
 from palazzo.faces.web.web_sessions import Visitor, WebSession
+from palazzo.frozen_class import frozen
 
 _MOST_PAGES = 1_000
 _HEAD = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Palazzo</title>'
@@ -30,7 +30,7 @@ _FIGURE = re.compile(r"<figure [^>]*\bdata-picture=")
 _NEXT = re.compile(r'<a class="button" rel="next" href="([^"]+)"')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportedPages:
     """The files that were written, and how many secrets were redacted that the palace still has."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from palazzo.frozen_class import frozen
 
 WIDTH, HEIGHT = 1_000.0, 600.0
 _HEADING, _GAP = 18.0, 3.0
@@ -41,7 +42,7 @@ class MappedRoom(NamedTuple):
     recent: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomBox:
     """A room on the map; `age` is a class of its newest drawer's age."""
 
@@ -50,7 +51,7 @@ class RoomBox:
     age: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingBox:
     """A wing on the map, and its rooms."""
 
@@ -60,7 +61,7 @@ class WingBox:
     rooms: tuple[RoomBox, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelLine:
     """A tunnel on the map."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
+
+from palazzo.frozen_class import frozen
 
 _FEWEST_DAYS, _MOST_DAYS = 30, 366
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """A bar of a plot: its place and size in units of the plot, what it counts, its day and the day after it."""
 
@@ -20,7 +21,7 @@ class Bar:
     next: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BarPlot:
     """Bars side by side, each one unit wide, on a plot that is `width` wide and 100 high."""
 

@@ -11,9 +11,10 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from palazzo.frozen_class import frozen
 
 LINK_SECONDS = 300.0
 """Seconds for which a link can be used: a browser that starts cold on a slow machine needs half a minute."""
@@ -24,7 +25,7 @@ MOST_SESSIONS = 64
 _SECRET_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visitor:
     """Who looks: the directory and the variables of the shell that asked for the link, and whether it only reads."""
 
@@ -33,7 +34,7 @@ class Visitor:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WebSession:
     """A browser that was admitted. `key` is the digest of its cookie, `form_token` what its forms must send."""
 

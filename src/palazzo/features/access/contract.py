@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenView:
     """A token without its secret; `revoked_at` is null while it is valid."""
 
@@ -20,7 +20,7 @@ class TokenView:
     revoked_at: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenAddRequest:
     """Create a token for 'palazzo mcp --http' and show its secret, which is never shown again.
 
@@ -37,7 +37,7 @@ class TokenAddRequest:
     ] = "read"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenAddResult:
     """The token, and its secret, which is shown only once."""
 
@@ -57,14 +57,14 @@ TOKEN_ADD = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenListRequest:
     """List the tokens that 'palazzo mcp --http' accepts, and what each allows."""
 
     all: Annotated[bool, About("Also list revoked tokens.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenListResult:
     """Tokens without their secrets, valid ones first, and the number of revoked tokens."""
 
@@ -81,7 +81,7 @@ TOKEN_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenRevokeRequest:
     """Revoke a token. The next request that uses it is refused, and its open streams end within seconds.
 
@@ -91,7 +91,7 @@ class TokenRevokeRequest:
     token: Annotated[str, About("The token's name, id or id prefix.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenRevokeResult:
     """The token, and whether it was valid until now."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupRequest:
     """Copy the palace into one file, as of one moment, while agents keep using it. The copy is checked.
 
@@ -33,7 +34,7 @@ class BackupRequest:
     list: Annotated[bool, About("Only list the known backups.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupView:
     """A backup of this palace, and whether its file is visible now."""
 
@@ -43,7 +44,7 @@ class BackupView:
     there: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupResult:
     """The backup that was written and checked, the backups deleted for it, and all known backups, newest first."""
 
@@ -71,7 +72,7 @@ BackupOrigin = Literal["this palace", "another device", "another palace"]
 """The origin of a backup: this palace, another device that syncs with it, or another palace."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoreRequest:
     """Replace the palace by a backup, in one step, after a full check. The replaced palace is kept beside it.
 
@@ -93,7 +94,7 @@ class RestoreRequest:
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PalaceContents:
     """The contents of a palace, and the time of the latest archived item."""
 
@@ -102,7 +103,7 @@ class PalaceContents:
     filed_at: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoreResult:
     """The palace that is in place now (or would be), the one that it replaced, and where the old one is kept.
 

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from palazzo.bench.summaries import Levels, Means, ReturnRates, Share, Unanswerable
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BenchRequest:
     """Run a benchmark on this machine and print its figures.
 

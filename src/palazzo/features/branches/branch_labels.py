@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from palazzo import paths
+from palazzo.frozen_class import frozen
 from palazzo.git.ancestry import Ancestry
 from palazzo.git.commit_history import History, UnansweredError
 from palazzo.git.git_files import Repository, head_of, repository_of
@@ -35,7 +35,7 @@ _BEST: tuple[Visibility, ...] = ("merged", "unknown", "unmerged", "parked")
 _WORDS: Mapping[Visibility, str] = {"unmerged": "unmerged", "parked": "parked", "unknown": "branch"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchStatus:
     """Whether a text is part of the current checkout, and its label: '' if it is, or if nothing is to be compared."""
 

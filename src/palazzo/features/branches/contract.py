@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiffRequest:
     """List what was learned on a branch that another branch does not have yet, as Markdown for a pull request.
 
@@ -24,7 +24,7 @@ class DiffRequest:
     limit: Annotated[int, About("Maximum number of each kind; the newest are kept.")] = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LearnedView:
     """A learning: its text, who said it and when, and the id to use with `palazzo show`."""
 
@@ -34,7 +34,7 @@ class LearnedView:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchReport:
     """Learnings by kind, oldest first. `more` counts all that were left out, over all kinds."""
 
@@ -49,7 +49,7 @@ class BranchReport:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiffResult:
     """What was learned on `tip` and is missing on `base`, also as Markdown.
 

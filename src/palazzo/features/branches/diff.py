@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from palazzo.archive.session_titles import shown_title_of_session
@@ -12,6 +12,7 @@ from palazzo.features.branches.contract import BranchReport, DiffRequest, DiffRe
 from palazzo.features.branches.diff_text import markdown
 from palazzo.features.notes.context_summary import LEARNINGS
 from palazzo.features.search.hits import find_supersessions
+from palazzo.frozen_class import frozen
 from palazzo.git.branch_range import branch_range, plain_name
 from palazzo.git.git_files import repository_of
 from palazzo.knowledge.facts_as_of import Beliefs
@@ -69,7 +70,7 @@ def _ends(branches: str) -> tuple[str, str]:
 # --- what is of the branch ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _News:
     """What was saved and stated between the two branches: drawers, and versions of facts by row id.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.operations.arguments import check_place, moment
 from palazzo.security.trust_order import trusted_down_to
 from palazzo.store import place_rows
@@ -34,7 +34,7 @@ class ScopedRequest(Protocol):
     def limit(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeScope:
     """The scope of one question. `wing` is None if it covers all wings, whose names are in `wings`."""
 

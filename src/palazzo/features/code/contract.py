@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import AnchorKind, Freshness, Micros
 from palazzo.operations.filters import External, Since, Until
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
@@ -12,7 +12,7 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 FixOutcome = Literal["fixed", "not fixed", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PastFailure:
     """A command that failed, and what was changed before it passed.
 
@@ -51,7 +51,7 @@ Everywhere = Annotated[bool, About("In all wings, not only the project's.")]
 Certainty = Literal["sure", "likely", "weak", ""]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlameRequest:
     """Show which sessions read or edited a file, what was decided about it, and the notes that cite it.
 
@@ -68,7 +68,7 @@ class BlameRequest:
     external: External = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSession:
     """A session that touched the file. `how` is edited, read, mentioned; `lines` are the edited lines, if known.
 
@@ -90,7 +90,7 @@ class FileSession:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileDecision:
     """A decision from a session's digest. `links` say how it is connected with the file, the closest link first."""
 
@@ -104,7 +104,7 @@ class FileDecision:
     trust: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileNote:
     """A note that cites the file. `remark` says which cited lines are not as they were; `label` is the branch label."""
 
@@ -122,7 +122,7 @@ class FileNote:
     is_superseded: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileCommit:
     """A commit that changed a file, or wrote the line: its drawer, its hash, and its message."""
 
@@ -134,7 +134,7 @@ class FileCommit:
     trust: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlameResult:
     """What is known about a file, newest first; decisions most connected first. `wing` is null for all wings.
 
@@ -172,7 +172,7 @@ BLAME = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesRequest:
     """Show which files sessions read, edited or mentioned when they were about a topic.
 
@@ -188,7 +188,7 @@ class FilesRequest:
     external: External = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TopicFile:
     """A file, and how sessions touched it. `exchanges` counts those about the topic that did.
 
@@ -206,7 +206,7 @@ class TopicFile:
     relevance: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilesResult:
     """The files, most relevant first. `wing` is null if all were searched; `total` is before the limit.
 
@@ -234,7 +234,7 @@ FILES = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixRequest:
     """Show what fixed an error before: the failure, the command, and what was changed before it passed.
 
@@ -255,7 +255,7 @@ class FixRequest:
     external: External = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixResult:
     """Earlier failures with this error, fixed ones first, then the newest. `wing` is null if all were searched.
 
@@ -283,7 +283,7 @@ FIX = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HowRequest:
     """Show commands with a program that worked here: how often, when last, and with which exit status.
 
@@ -301,7 +301,7 @@ class HowRequest:
     external: External = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkingCommand:
     """A command line that passed; `shape` is what the other runs of the program had in common with it.
 
@@ -322,7 +322,7 @@ class WorkingCommand:
     trust: str = "agent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HowResult:
     """Commands with a program that passed, the newest and most frequent first. `wing` is null if all were read.
 
@@ -349,7 +349,7 @@ HOW = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrictionRequest:
     """Show what fails again and again: errors and commands, how often, in how many sessions, and whether fixed.
 
@@ -364,7 +364,7 @@ class FrictionRequest:
     external: External = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecurringFailure:
     """An error message that was reported several times, or a command that failed with several errors.
 
@@ -381,7 +381,7 @@ class RecurringFailure:
     example: PastFailure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrictionResult:
     """What fails again and again, most frequent first. `wing` is null if all were read; `total` is before the limit."""
 

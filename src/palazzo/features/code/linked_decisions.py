@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from palazzo.features.code.decision_links import (
@@ -15,6 +14,7 @@ from palazzo.features.code.decision_links import (
     identifier_links,
     name_links,
 )
+from palazzo.frozen_class import frozen
 from palazzo.store import digest_rows, drawers, file_touches
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LinkedDecision(NamedTuple):
         return sum(link.weight for link in self.links)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileSubject:
     """A file, the touches that matter, and the identifiers that edits introduced: into it or into one line of it.
 

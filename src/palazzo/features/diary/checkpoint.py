@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +25,7 @@ from palazzo.features.facts.contract import ACTOR
 from palazzo.features.facts.fact_results import change, statement
 from palazzo.features.notes.remember import room_to_file_in
 from palazzo.features.service.background_process import start_embedding
+from palazzo.frozen_class import frozen
 from palazzo.index import duplicates
 from palazzo.knowledge import assertions
 from palazzo.model import Place
@@ -74,7 +74,7 @@ def save(context: Context, request: CheckpointRequest, assessment: TrustAssessme
 # --- what is to be saved -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _NoteToSave:
     """A note that is ready to be saved, and similar drawers that existed before."""
 
@@ -85,7 +85,7 @@ class _NoteToSave:
     near: tuple[tuple[Drawer, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Plan:
     notes: tuple[_NoteToSave, ...]
     facts: tuple[Statement, ...]

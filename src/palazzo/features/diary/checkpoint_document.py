@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_origin
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About, FieldDescription, describe_fields
 from palazzo.operations.validation import fits
 
@@ -27,7 +27,7 @@ _REQUIRED: Mapping[Any, str] = {
 _Read = TypeVar("_Read")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemGiven:
     """A note to save. A field's `About` holds its name in the document, if that is another one, and other spellings."""
 
@@ -39,7 +39,7 @@ class ItemGiven:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryGiven:
     """A diary entry to save."""
 
@@ -49,7 +49,7 @@ class EntryGiven:
     project: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactGiven:
     """A fact to state; times are as typed."""
 
@@ -64,7 +64,7 @@ class FactGiven:
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckpointParts:
     """All parts of a document, as given."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations import point_in_time
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.shared_views import FactView, ReminderView, TodoView
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryView:
     """A complete entry. `date` is the day in this machine's time zone; `project` is a wing, '' if it is about none."""
 
@@ -24,7 +24,7 @@ class EntryView:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryWriteRequest:
     """Write an entry in an agent's diary. The whole text is kept unchanged, in the agent's own wing.
 
@@ -40,7 +40,7 @@ class DiaryWriteRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryWriteResult:
     """The saved entry; `agent` is spelled as in the agent's first entry."""
 
@@ -65,7 +65,7 @@ DIARY_WRITE = Operation(
 READ_ENTRIES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryReadRequest:
     """Read an agent's diary, newest entry first, with full text.
 
@@ -82,7 +82,7 @@ class DiaryReadRequest:
     as_of: Annotated[str | None, About(point_in_time.HELP)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryReadResult:
     """Entries, newest first: `showing` of `total`. `near` lists agents with similar names if this one has no diary."""
 
@@ -106,7 +106,7 @@ DIARY_READ = Operation(
 HANDOFF_ENTRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryHandoffRequest:
     """Hand over an agent's work to another agent: open to-dos, the latest diary entries, and what has changed since.
 
@@ -128,7 +128,7 @@ class DiaryHandoffRequest:
     budget: Annotated[int, About("Token limit for the text.", metavar="TOKENS")] = 1500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenLine:
     """Something that a session of these projects left open, quoted; `id` is the item that contains the words."""
 
@@ -139,7 +139,7 @@ class OpenLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaterSession:
     """A session with messages after the giver's last entry."""
 
@@ -148,7 +148,7 @@ class LaterSession:
     last_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DiaryHandoffResult:
     """The text, and its sources. The `later` fields hold what came after the giver's last entry."""
 
@@ -176,12 +176,12 @@ DIARY_HANDOFF = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListAgentsRequest:
     """List the agents that keep a diary, the most recent writer first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentView:
     """An agent, the wing of its diary, its number of entries, and the times of the first and the last."""
 
@@ -192,7 +192,7 @@ class AgentView:
     last_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListAgentsResult:
     """The agents, by their latest entry, newest first."""
 
@@ -212,7 +212,7 @@ LIST_AGENTS = Operation(
 CheckpointPart = Literal["item", "diary"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckpointRequest:
     """Save notes, a diary entry and facts in one step: all of them, or none if one is invalid.
 
@@ -232,7 +232,7 @@ class CheckpointRequest:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SavedNote:
     """A note or an entry that was saved: its number in the document, its id, and its place."""
 
@@ -244,7 +244,7 @@ class SavedNote:
     room: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DuplicateView:
     """A part that the palace already holds (`similarity` 1, and not `filed` again), or nearly holds.
 
@@ -261,7 +261,7 @@ class DuplicateView:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SavedFact:
     """A fact that was stated: whether it is new, what changed if it is not, and its conflicts."""
 
@@ -272,7 +272,7 @@ class SavedFact:
     conflicts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckpointResult:
     """What was saved. `change` is what 'palazzo undo' takes back; null if everything was already there."""
 
@@ -294,7 +294,7 @@ CHECKPOINT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionCheckpointRequest:
     """Add the new part of a session's digest to its agent's diary."""
 
@@ -302,7 +302,7 @@ class SessionCheckpointRequest:
     agent: Annotated[str, About("The agent whose diary gets the entry.")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionCheckpointResult:
     """The entry's id; null if there was nothing to write."""
 

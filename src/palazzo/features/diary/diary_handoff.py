@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from palazzo.features.diary.contract import DiaryHandoffRequest, DiaryHandoffRes
 from palazzo.features.diary.diary_read import entry_view
 from palazzo.features.facts.fact_results import views
 from palazzo.features.tasks.task_results import reminder_view, todo_view
+from palazzo.frozen_class import frozen
 from palazzo.injection.injectable_facts import Audience, tellable
 from palazzo.knowledge.facts_as_of import Beliefs
 from palazzo.model import USERS_WING, Micros
@@ -54,7 +54,7 @@ def diary_handoff(context: Context, request: DiaryHandoffRequest) -> DiaryHandof
     return _build_result(parts, receiver, request.budget, now, timezone)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Parts:
     giver: Agent
     projects: tuple[str, ...]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Certificate
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EraseRequest:
     """Remove words for good: from texts, from their sources' bytes, from names, indexes and the file's free pages.
 
@@ -39,7 +39,7 @@ class EraseRequest:
     dry_run: Annotated[bool, About("Only show what would be erased.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EraseResult:
     """How much was erased (or would be), the certificates, and the effects on other files."""
 

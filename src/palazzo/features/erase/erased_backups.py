@@ -8,7 +8,6 @@ could not reach erases the words in it again.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from palazzo.archive import erasure_replay
 from palazzo.errors import PalazzoError
 from palazzo.features.backup import automatic_backup
 from palazzo.features.backup.backup import check_whole
+from palazzo.frozen_class import frozen
 from palazzo.operations import backup_files
 from palazzo.palace import Palace
 from palazzo.store import file_backup as copying
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackupErasure:
     """Backups that the words were removed from, that may still hold them, and that are not accessible now."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Trust
 from palazzo.operations.operation import About, Operation
 
@@ -24,7 +24,7 @@ _METADATA = About("More fields, as a JSON object.", metavar="JSON")
 _STATUS = About("The state of the work.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventView:
     """An event. `seq` is its place in the order in which events arrived here; `device_seq` its number on `device`.
 
@@ -52,7 +52,7 @@ class EventView:
     trust: Trust
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactView:
     """An artifact without its content. `sha256` and `size` (bytes of UTF-8) are those of the stored content."""
 
@@ -67,7 +67,7 @@ class ArtifactView:
     trust: Trust
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventAppendRequest:
     """Append an event for other agents of this palace. Events are never changed: a correction is a new event."""
 
@@ -88,7 +88,7 @@ class EventAppendRequest:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventAppendResult:
     """The event as it was stored; `redacted` says that a secret or a private span was removed from it."""
 
@@ -106,7 +106,7 @@ EVENT_APPEND = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventListRequest:
     """List events that agents left for each other, the newest first; after a given event, the oldest first."""
 
@@ -128,7 +128,7 @@ class EventListRequest:
     order: Annotated[Order | None, About("Which come first. Default: newest; with --after: oldest.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventListResult:
     """Events, in the requested order."""
 
@@ -144,7 +144,7 @@ EVENT_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventWaitRequest:
     """Wait until an event matches, then list the matching ones."""
 
@@ -164,7 +164,7 @@ class EventWaitRequest:
     ] = 60_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventWaitResult:
     """The matching events, the oldest first; `timed_out` if none came in time, which is no error."""
 
@@ -182,7 +182,7 @@ EVENT_WAIT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventAckRequest:
     """Answer an event with an event.ack for its author, in the same stream, room and task."""
 
@@ -204,7 +204,7 @@ EVENT_ACK = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTaskRequest:
     """Request a task from another agent: a complete task.request, and a line to paste into its session."""
 
@@ -223,7 +223,7 @@ class EventTaskRequest:
     by: Annotated[str, _BY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventTaskResult:
     """The stored task.request, and the line for the agent that is to do it."""
 
@@ -243,7 +243,7 @@ EVENT_TASK = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventPatchRequest:
     """Hand over a patch: store it as an artifact, and append the patch.ready event that names it."""
 
@@ -262,7 +262,7 @@ class EventPatchRequest:
     metadata: Annotated[str | None, _METADATA] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventPatchResult:
     """The stored patch, with `warnings` if git would refuse it, and its event."""
 
@@ -283,12 +283,12 @@ EVENT_PATCH = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventPeersRequest:
     """Show the devices whose agents write to this log, and the remotes through which events come and go."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PeerView:
     """A remote, and when this device last pushed to it and pulled from it."""
 
@@ -299,7 +299,7 @@ class PeerView:
     failure: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WriterView:
     """A device, and the number of its last event or artifact that is known here."""
 
@@ -308,7 +308,7 @@ class WriterView:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EventPeersResult:
     """This device, all devices with events, and the remotes."""
 
@@ -323,7 +323,7 @@ EVENT_PEERS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactPutRequest:
     """Store a text that another agent must get exactly: a patch, a file, a log."""
 
@@ -335,7 +335,7 @@ class ArtifactPutRequest:
     metadata: Annotated[str | None, _METADATA] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactPutResult:
     """The stored artifact; `warnings` say why git would refuse a patch."""
 
@@ -355,14 +355,14 @@ ARTIFACT_PUT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactGetRequest:
     """Print an artifact's exact content."""
 
     id: Annotated[str, About("The artifact's id.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArtifactGetResult:
     """An artifact with its content."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.knowledge import MatchKind
 from palazzo.model import Freshness
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
@@ -14,7 +14,7 @@ ACTOR = "user"
 """The actor of changes to facts from the command line, and the default author of statements."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAddRequest:
     """State a fact. Stating it again changes nothing, or strengthens it.
 
@@ -50,7 +50,7 @@ class KgAddRequest:
     everywhere: Annotated[bool, About("State that the fact holds in every project.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAddResult:
     """The fact, whether it is new, what changed if it is not, and its conflicts."""
 
@@ -76,7 +76,7 @@ KG_ADD = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAddManyRequest:
     """State many facts at once; an invalid line is reported and does not stop the others.
 
@@ -96,7 +96,7 @@ class KgAddManyRequest:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LineError:
     """A line that could not be added, and the reason."""
 
@@ -104,7 +104,7 @@ class LineError:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAddManyResult:
     """How many facts are new, updated or unchanged; their ids, line by line; and the lines that failed."""
 
@@ -129,7 +129,7 @@ KG_ADD_MANY = Operation(
 Direction = Literal["subject", "object", "both"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgQueryRequest:
     """Show what is known about an entity: facts that hold now, or held at a given time.
 
@@ -155,7 +155,7 @@ class KgQueryRequest:
     everywhere: Annotated[bool, About("Show facts of all wings.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueriedFact(FactView):
     """A fact, its distance from the entity in hops, and the side on which the entity (or its neighbour) is."""
 
@@ -170,7 +170,7 @@ class QueriedFact(FactView):
     """A note on the citations for the reader."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MentionedView:
     """How many drawers and rooms mention an entity under any of its names, and the rooms with most mentions."""
 
@@ -179,7 +179,7 @@ class MentionedView:
     most: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgQueryResult:
     """What is known. `matched` says how the entity was found (null: not found); the times are the resolved ones.
 
@@ -207,7 +207,7 @@ KG_QUERY = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgEndRequest:
     """End a fact: from then on it no longer holds.
 
@@ -225,7 +225,7 @@ class KgEndRequest:
     everywhere: Annotated[bool, About("End the fact that holds everywhere.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgEndResult:
     """The facts that ended, and the first moment at which they no longer held."""
 
@@ -243,7 +243,7 @@ KG_END = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgSupersedeRequest:
     """End a fact and begin its successor at the same moment, both or neither.
 
@@ -269,7 +269,7 @@ class KgSupersedeRequest:
     everywhere: Annotated[bool, About("Change the fact that holds everywhere.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgSupersedeResult:
     """The facts that ended at that time, the fact that holds from then on, and its conflicts."""
 
@@ -290,7 +290,7 @@ KG_SUPERSEDE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgTimelineRequest:
     """Show facts in the order in which they began, including ended facts.
 
@@ -309,7 +309,7 @@ class KgTimelineRequest:
     everywhere: Annotated[bool, About("Show facts of all wings.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgTimelineResult:
     """Facts by start time, those with an unknown start first; `count` is the total number."""
 
@@ -329,7 +329,7 @@ KG_TIMELINE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgConflictsRequest:
     """Show facts and recorded text that contradict each other, with their sources.
 
@@ -340,7 +340,7 @@ class KgConflictsRequest:
     all: Annotated[bool, About("Also show conflicts that are settled or dismissed.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SideView:
     """One side of a conflict: a fact, or an item with its exact words."""
 
@@ -351,7 +351,7 @@ class SideView:
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settlement:
     """What settles a conflict: the values with which 'palazzo kg supersede' replaces one fact by the other."""
 
@@ -364,7 +364,7 @@ class Settlement:
     at: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConflictView:
     """Two statements that contradict each other, the rule that found the conflict, and whether it is still open.
 
@@ -383,7 +383,7 @@ class ConflictView:
     settlement: Settlement | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgConflictsResult:
     """The conflicts, newest first."""
 
@@ -402,7 +402,7 @@ KG_CONFLICTS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgDismissRequest:
     """Mark a conflict as no conflict, or reject a suggested fact. Neither is shown again.
 
@@ -412,7 +412,7 @@ class KgDismissRequest:
     ids: Annotated[tuple[str, ...], About("Conflict or suggestion ids, or id prefixes.", positional=True, option="ID")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgDismissResult:
     """The conflicts that are no longer shown, and the suggestions that are not made again."""
 
@@ -432,7 +432,7 @@ KG_DISMISS = Operation(
 SUGGESTION_LIMIT = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgSuggestRequest:
     """Propose facts that recorded text states: decisions, versions, ports, owners, renames, dependencies.
 
@@ -445,7 +445,7 @@ class KgSuggestRequest:
     limit: Annotated[int, About("Maximum number of suggestions.")] = SUGGESTION_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuggestionCitation:
     """A place that states it: drawer, item, span, exact words, and time."""
 
@@ -457,7 +457,7 @@ class SuggestionCitation:
     said_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuggestionView:
     """A suggested fact: how many places state it, and which."""
 
@@ -470,7 +470,7 @@ class SuggestionView:
     citations: tuple[SuggestionCitation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgSuggestResult:
     """The suggestions, best supported first, and their total number."""
 
@@ -490,7 +490,7 @@ KG_SUGGEST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAcceptRequest:
     """State suggestions as facts, citing the text that supports them.
 
@@ -502,7 +502,7 @@ class KgAcceptRequest:
     stated_by: Annotated[str, About("Who accepts the suggestions.", option="--by", metavar="NAME")] = ACTOR
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAcceptResult:
     """The facts, and their conflicts."""
 
@@ -521,12 +521,12 @@ KG_ACCEPT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgStatsRequest:
     """Count entities, facts, predicates and conflicts."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAliasRequest:
     """Make a name an alias of an entity; without arguments, list aliases."""
 
@@ -535,7 +535,7 @@ class KgAliasRequest:
     remove: Annotated[bool, About("Remove the alias.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AliasView:
     """An alias, and the entity that it stands for."""
 
@@ -543,7 +543,7 @@ class AliasView:
     entity: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgAliasResult:
     """The alias that was added or removed, if any, and all aliases."""
 
@@ -562,7 +562,7 @@ KG_ALIAS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgMergeRequest:
     """Merge one entity into another; without arguments, list merged entities.
 
@@ -573,7 +573,7 @@ class KgMergeRequest:
     into: Annotated[str | None, About("The entity to merge it into.", positional=True)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergeView:
     """An entity, and the entity that it was merged into."""
 
@@ -581,7 +581,7 @@ class MergeView:
     into: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgMergeResult:
     """The merge, if one was made; the conflicts that it revealed; and all merges."""
 
@@ -600,14 +600,14 @@ KG_MERGE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgUnmergeRequest:
     """Separate two merged entities: each has the facts again that were stated about it."""
 
     name: Annotated[str, About("The entity that was merged into another.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgUnmergeResult:
     """The entity that is separate again, the entity that it was merged into, and the conflicts that this revealed."""
 
@@ -626,7 +626,7 @@ KG_UNMERGE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgPredicateRequest:
     """Declare that a predicate has one object at a time; without a name, list all predicates.
 
@@ -638,7 +638,7 @@ class KgPredicateRequest:
     many: Annotated[bool, About("A subject may have many objects at a time.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PredicateView:
     """A predicate, whether it is functional, and the number of facts that use it."""
 
@@ -647,7 +647,7 @@ class PredicateView:
     facts: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgStatsResult:
     """Counts of current beliefs: facts that hold, have ended, or have not begun; names; open conflicts."""
 
@@ -671,7 +671,7 @@ KG_STATS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KgPredicateResult:
     """The requested predicates, and the conflicts that a declaration revealed."""
 

@@ -6,10 +6,10 @@ A fact holds everywhere only if the caller says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.knowledge import assertions
 from palazzo.model import USERS_WING
 from palazzo.operations.arguments import check_place, wing_to_file_in
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from palazzo.store.database import Connection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactScope:
     """The wings whose facts are included, nearest first; None stands for facts that hold everywhere.
 

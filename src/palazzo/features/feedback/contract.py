@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedbackRequest:
     """Say whether a memory was helpful, misleading or outdated.
 
@@ -22,7 +22,7 @@ class FeedbackRequest:
     by: Annotated[str, About("Who judges: an agent's name. Default: you.", metavar="NAME")] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedbackResult:
     """The judged drawers, the verdict, and the change that 'palazzo undo' takes back."""
 

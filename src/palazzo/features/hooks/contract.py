@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
+from palazzo.frozen_class import frozen
 from palazzo.injection.hook_events import Beginning, Event, ToolKind
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """A tool call, as the host reports it."""
 
@@ -21,7 +22,7 @@ class ToolCall:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookRequest:
     """Return the text or the request for an agent at this moment of its session; usually nothing."""
 
@@ -41,7 +42,7 @@ class HookRequest:
     takes_answer: Annotated[bool, About("The host shows its agent an answer to this event.")] = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookResult:
     """The answer: text for the agent, a reason for one more turn, a line for the person, and why, in our own words.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palazzo.frozen_class import frozen
 from palazzo.injection.entry_text import Entry
 from palazzo.injection.hook_events import NOTHING, HookEvent, Reaction
 from palazzo.model import Micros
@@ -22,7 +22,7 @@ more.
 NAMED_BY = ("PALAZZO_AGENT_NAME", "MEMPALACE_AGENT_NAME")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookCall:
     """The event and its session. `session` is None if no hook has registered it yet."""
 
@@ -46,7 +46,7 @@ class HookCall:
         return None if session is None or session.epoch == 0 else session.epoch_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookAnswer:
     """The answer of a handler.
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from palazzo.client import offline_hook
+from palazzo.frozen_class import frozen
 
 if TYPE_CHECKING:
     from palazzo.features.hooks.contract import HookRequest
@@ -28,7 +28,7 @@ _MOST = 10_000
 """The most pointers that are read; each names a transcript, and reading one twice costs nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pointer:
     """A transcript to read, and whether its session has ended."""
 

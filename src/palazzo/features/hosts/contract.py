@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.host_names import INSTALLABLE
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
@@ -19,7 +19,7 @@ InstructionsName = Literal[
 ToolNames = Literal["palazzo", "mempalace", "shodh"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstructionsRequest:
     """Print a short text that tells an agent how to use the memory.
 
@@ -31,7 +31,7 @@ class InstructionsRequest:
     profile: Annotated[ToolNames, About("The profile whose tool names are used.")] = "palazzo"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstructionsResult:
     """The text, in Markdown."""
 
@@ -55,7 +55,7 @@ REMOVABLE = (*INSTALLABLE, "skills")
 """The targets that can be removed again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstallRequest:
     """Wire Palazzo into a host, or write the files that other programs need to find it.
 
@@ -92,7 +92,7 @@ class InstallRequest:
     dry_run: Annotated[bool, About("Only show what would be written.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileView:
     """A file that was written (or would be), or is unchanged.
 
@@ -107,7 +107,7 @@ class FileView:
     backup: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OtherView:
     """An entry of another memory program in a host's settings: its name, the file, and what it is."""
 
@@ -116,7 +116,7 @@ class OtherView:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstallResult:
     """What was written (or would be); `others` were found there, and were removed if `clean` is set."""
 
@@ -140,7 +140,7 @@ INSTALL = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UninstallRequest:
     """Remove Palazzo's entries from a host's settings, and leave the rest of each file as it is.
 
@@ -153,7 +153,7 @@ class UninstallRequest:
     dry_run: Annotated[bool, About("Only show what would be removed.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UninstallResult:
     """Each file that was changed (or would be)."""
 

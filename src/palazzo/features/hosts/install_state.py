@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -24,6 +24,7 @@ from palazzo import paths
 from palazzo.client import rpc
 from palazzo.client.hook_client import PLAIN_TEXT
 from palazzo.features.hosts import host_programs
+from palazzo.frozen_class import frozen
 from palazzo.hosts import entry_matcher, host_registry
 from palazzo.hosts.entry_matcher import Ours
 from palazzo.hosts.hook_wiring import HostHooks
@@ -55,7 +56,7 @@ TOOLS_TOLD_OF = ("search", "read", "remember")
 Problem = Literal["unreadable", "incomplete", "silent", "twice", "untrusted", "off", "other-palace"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trouble:
     """One problem, and the command or the step that fixes it."""
 
@@ -64,7 +65,7 @@ class Trouble:
     mend: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostStatus:
     """The state of Palazzo's installation in one host.
 
@@ -93,7 +94,7 @@ class HostStatus:
         return bool(self.scopes) or self.server or self.instructions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _HostState:
     """The content of one host's files."""
 

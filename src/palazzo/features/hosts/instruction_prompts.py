@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.injection.tool_names import NAMES
 
 OWN_NAMES: Mapping[str, str] = {
@@ -23,7 +23,7 @@ names.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromptText:
     """A prompt: sentences with tool names in braces. A sentence is left out if the profile does not have its tools.
 

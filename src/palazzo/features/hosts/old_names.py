@@ -10,13 +10,13 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from palazzo.features.hosts import install_mempalace
 from palazzo.features.hosts.install_state import make_reinstall_command, project_to_inspect
+from palazzo.frozen_class import frozen
 from palazzo.hosts import entry_matcher, host_files, host_registry, host_settings
 from palazzo.hosts.entry_matcher import FORMER_MODULE
 from palazzo.hosts.hook_wiring import PROGRAM, HostHooks
@@ -33,7 +33,7 @@ _LARGEST_LAUNCHER = 4096
 """The bytes of a launcher that are read: ours are shorter, and another program of that name may be large."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OldName:
     """An old name, the file or variable in which it stands, and the command or step that writes the present name."""
 

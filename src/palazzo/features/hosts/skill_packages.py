@@ -19,11 +19,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.features.hosts.contract import InstructionsName, InstructionsRequest
 from palazzo.features.hosts.instructions import instructions
+from palazzo.frozen_class import frozen
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -32,7 +32,7 @@ FILE = "SKILL.md"
 _CHECKSUM = re.compile(r'^  checksum: "([0-9a-f]{16})"\n', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skill:
     """A skill: its name, the instruction text that it contains, and the description by which an agent chooses it."""
 

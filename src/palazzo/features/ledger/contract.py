@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 from palazzo.store.ledger import PartKind, Use
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WhyRequest:
     """Show what hooks gave an agent in a session, when and why, byte for byte, and what the agent used of it.
 
@@ -21,7 +21,7 @@ class WhyRequest:
     host: Annotated[str | None, About("The host, if two hosts have a session with that id.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UseView:
     """How the agent used an entry, and when: it fetched it whole, cited its id, or touched its file."""
 
@@ -29,7 +29,7 @@ class UseView:
     at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartView:
     """An entry whose text an injection contains, by its full id, and how the agent used it.
 
@@ -41,7 +41,7 @@ class PartView:
     used: tuple[UseView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectionView:
     """One injection: the text exactly as the agent got it, and its SHA-256.
 
@@ -62,7 +62,7 @@ class InjectionView:
     agent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WhyResult:
     """A session as the hooks recorded it, with everything that its agent received, in order."""
 
@@ -85,14 +85,14 @@ WHY = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusLineRequest:
     """Count what the status line shows, without writing. Without a palace, there is nothing to count."""
 
     session: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusLineResult:
     """The wing, its number of drawers, the number of entries injected in the session, and the time of the last save.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.host_names import WITH_HISTORY
 from palazzo.hosts.installed_hosts import HostFound
 from palazzo.model import Micros
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InitRequest:
     """Create the palace, and detect this project's wing and rooms and the installed agents.
 
@@ -27,7 +27,7 @@ class InitRequest:
     write_config: Annotated[bool, About("Also write palazzo.toml, with the wing and rooms, into the project.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InitResult:
     """The state of the palace and the project."""
 
@@ -61,7 +61,7 @@ CANNOT_BE_READ = "it cannot be read:"
 """The beginning of the reason why nothing was read from a path that the system refuses."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MineFilesRequest:
     """Index files and transcripts, byte for byte. Unchanged files are skipped.
 
@@ -100,7 +100,7 @@ class MineFilesRequest:
     wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedFile:
     """A file that was skipped, and the reason."""
 
@@ -108,7 +108,7 @@ class SkippedFile:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailedFile:
     """A file that could not be read to the end."""
 
@@ -116,7 +116,7 @@ class FailedFile:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileView:
     """A file of a dry run, and what an actual run would do with it.
 
@@ -133,7 +133,7 @@ class FileView:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MineResult:
     """The result of reading sources."""
 
@@ -208,7 +208,7 @@ MINE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedRequest:
     """Find every agent's history on this machine and index what is new, byte for byte.
 
@@ -237,7 +237,7 @@ class FeedRequest:
     wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryFed:
     """One directory in which a host stores sessions: how many, their time range, and how much of it was new."""
 
@@ -253,7 +253,7 @@ class HistoryFed:
     latest: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FeedResult(MineResult):
     """What was read, in total and from each history."""
 
@@ -278,7 +278,7 @@ FEED = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncSourcesRequest:
     """Compare the palace's documents with the files on disk, and with the rules for what is read.
 
@@ -296,7 +296,7 @@ class SyncSourcesRequest:
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DocumentState:
     """A document that is not simply present; `drawers` is the number of its live drawers."""
 
@@ -306,7 +306,7 @@ class DocumentState:
     drawers: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncSourcesResult:
     """The number of documents checked, those that are not simply present, and the number of their drawers."""
 
@@ -335,7 +335,7 @@ SYNC_SOURCES = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WatchRequest:
     """Keep the palace current until interrupted: agents' sessions as they continue, documents as they change.
 
@@ -350,7 +350,7 @@ class WatchRequest:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WatchResult:
     """What was ingested until the watch was stopped."""
 
@@ -371,7 +371,7 @@ WATCH = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoreSessionRequest:
     """Write a session's transcript where its host can resume it, with the files of its sub-agents.
 
@@ -391,7 +391,7 @@ class RestoreSessionRequest:
     dry_run: Annotated[bool, About("Only show what would be written.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRestored:
     """One file. `there` means that it already existed with the same bytes."""
 
@@ -401,7 +401,7 @@ class FileRestored:
     standing: Literal["written", "there", "would"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestoreSessionResult:
     """What was written; `note` is a remark on it."""
 
@@ -423,7 +423,7 @@ RESTORE_SESSION = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WatchEvent:
     """An event of the watch. `uris` are its sources, `detail` is a sentence if there is something to report."""
 

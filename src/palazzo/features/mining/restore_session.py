@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.archive import transcript_restore
 from palazzo.errors import PalazzoError, UsageError
 from palazzo.features.mining.contract import FileRestored, RestoreSessionRequest, RestoreSessionResult
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_histories, host_registry
 from palazzo.hosts.resume_commands import find_command
 from palazzo.hosts.session_layout import SessionOrigin, place_in, plain_name
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DAY = 24 * 3600 * 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _FilePlan:
     path: Path
     raw: bytes

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.hosts.host_histories import histories
 from palazzo.hosts.host_registry import find_host
 from palazzo.operations.watched_sources import excluded_directories
@@ -36,7 +36,7 @@ _MOST_READ = 200
 """The most sessions whose beginning is read to find one that is not excluded deliberately."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HistoryKept:
     """One host's history. `days_left` is that of the oldest session not archived; None if nothing is deleted.
 
@@ -50,7 +50,7 @@ class HistoryKept:
     days_left: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _File:
     path: Path
     size: int

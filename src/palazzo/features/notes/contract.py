@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.shared_views import DrawerRow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSummaryRequest:
     """Show the notes that describe the present state: decisions, learnings and other notes.
 
@@ -22,7 +23,7 @@ class ContextSummaryRequest:
     limit: Annotated[int, About("Maximum number of notes of each kind.")] = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextSummaryResult:
     """Notes by kind: decisions, learnings, and all others. Newest first, or nearest to the topic first."""
 
@@ -44,7 +45,7 @@ CONTEXT_SUMMARY = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RememberRequest:
     """File a note, word for word. When this returns, the note is on disk."""
 
@@ -70,7 +71,7 @@ class RememberRequest:
     once: Annotated[bool, About("File nothing if the wing already has a note with exactly this text.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RememberResult:
     """The saved note; with `once`, the existing note if there was one."""
 
@@ -100,7 +101,7 @@ REMEMBER = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpdateDrawerRequest:
     """Replace a drawer's text, or move it.
 
@@ -130,7 +131,7 @@ class UpdateDrawerRequest:
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UpdateDrawerResult:
     """The drawers that are found now; `id` is the first of them."""
 
@@ -160,7 +161,7 @@ UPDATE_DRAWER = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetRequest:
     """Retire drawers, so that searches no longer find them and rebuilds do not restore them.
 
@@ -188,7 +189,7 @@ class ForgetRequest:
     only_file: Annotated[bool, About("With --source: only the file or address itself.", hidden=True)] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetResult:
     """The drawers that were retired (or would be), and the facts that have no author left.
 
@@ -221,7 +222,7 @@ FORGET = Operation(
 UNDO_LIMIT = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndoRequest:
     """Undo your last change: forget, remember, move, tag, facts. An erase cannot be undone.
 
@@ -234,7 +235,7 @@ class UndoRequest:
     limit: Annotated[int, About("Maximum number of changes to list.")] = UNDO_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """The effects of one command: its size, its time, and whether it was taken back."""
 
@@ -254,7 +255,7 @@ class Change:
     """The beginning of that note's, drawer's or task's text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UndoResult:
     """The change that was taken back, if any; and the last changes, if requested.
 
@@ -278,7 +279,7 @@ UNDO = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagRequest:
     """Add a tag to drawers, remove it, or list the tags in use.
 
@@ -290,7 +291,7 @@ class TagRequest:
     ids: Annotated[tuple[str, ...], About("Drawer or note ids, or id prefixes.", positional=True, option="ID")] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagCount:
     """A tag, its number of live drawers, and whether a rule assigns it."""
 
@@ -299,7 +300,7 @@ class TagCount:
     by_rule: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TagResult:
     """The drawers whose tags were changed, or the tags in use."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EndView:
     """The end of a tunnel; `drawers` are ids, empty if the tunnel leads to the room as a whole."""
 
@@ -18,7 +18,7 @@ class EndView:
     drawers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelView:
     """A tunnel that was created explicitly."""
 
@@ -30,7 +30,7 @@ class TunnelView:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TogetherView:
     """Rooms with the same name: their wings, their halls, the number of drawers, and the time of the newest."""
 
@@ -41,7 +41,7 @@ class TogetherView:
     recent: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedName:
     """A name that two rooms share, spelled as in one place, and its kind."""
 
@@ -49,7 +49,7 @@ class SharedName:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharingView:
     """Two rooms of different wings (`wing/room`) that share rare names: the most significant ones, and the total."""
 
@@ -58,12 +58,12 @@ class SharingView:
     shared: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingListRequest:
     """List the wings, with their former names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingView:
     """A wing: its rooms, its live drawers, and its former names."""
 
@@ -73,7 +73,7 @@ class WingView:
     former: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingListResult:
     """The wings, sorted by name."""
 
@@ -89,7 +89,7 @@ WING_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingRenameRequest:
     """Rename a wing. Its old name leads to it until something else gets that name.
 
@@ -101,7 +101,7 @@ class WingRenameRequest:
     name: Annotated[str, About("The new name.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingRenameResult:
     """The new name of the wing, and its old name."""
 
@@ -119,7 +119,7 @@ WING_RENAME = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingMergeRequest:
     """Merge a wing, with its rooms, into another; rooms of the same name become one.
 
@@ -131,7 +131,7 @@ class WingMergeRequest:
     into: Annotated[str, About("The wing to merge it into.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingMergeResult:
     """The merged wing and its target. `rooms` are the rooms that both had, which are merged too.
 
@@ -154,14 +154,14 @@ WING_MERGE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomListRequest:
     """List the rooms, with their former names."""
 
     wing: Annotated[str | None, About("Only the rooms of this wing.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomView:
     """A room: its live drawers, the time of the newest, its halls, and former places (`wing/room`) that lead to it."""
 
@@ -173,7 +173,7 @@ class RoomView:
     former: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomListResult:
     """The rooms, sorted by wing and name."""
 
@@ -189,7 +189,7 @@ ROOM_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomRenameRequest:
     """Rename a room. Its old name leads to it until another room gets that name.
 
@@ -200,7 +200,7 @@ class RoomRenameRequest:
     name: Annotated[str, About("The new name, in its wing.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomRenameResult:
     """The new place of the room, and its old place."""
 
@@ -219,7 +219,7 @@ ROOM_RENAME = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomMergeRequest:
     """Merge a room into another.
 
@@ -236,7 +236,7 @@ class RoomMergeRequest:
     into: Annotated[str, About("The room to merge it into, in any wing.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomMergeResult:
     """The new place of the room, and its old place (`wing/room`)."""
 
@@ -255,7 +255,7 @@ ROOM_MERGE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomMoveRequest:
     """Move a room, with everything in it, to another wing.
 
@@ -267,7 +267,7 @@ class RoomMoveRequest:
     new: Annotated[bool, About("Create that wing, which must not exist yet.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomMoveResult:
     """The new place of the room, and its old place (`wing/room`)."""
 
@@ -286,7 +286,7 @@ ROOM_MOVE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelAddRequest:
     """Make a tunnel between two rooms, of one wing or of two.
 
@@ -309,7 +309,7 @@ class TunnelAddRequest:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelAddResult:
     """The tunnel, and whether it is new."""
 
@@ -327,14 +327,14 @@ TUNNEL_ADD = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelListRequest:
     """List the explicit tunnels between rooms."""
 
     wing: Annotated[str | None, About("Only tunnels with an end in this wing.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelListResult:
     """The tunnels, oldest first."""
 
@@ -350,7 +350,7 @@ TUNNEL_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelFindRequest:
     """Find rooms with the same name in several wings, and rooms of different wings that mention the same names.
 
@@ -363,7 +363,7 @@ class TunnelFindRequest:
     limit: Annotated[int, About("Maximum number of results.")] = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelFindResult:
     """Rooms of the same name in several wings, largest first, and pairs of rooms that share names.
 
@@ -385,14 +385,14 @@ TUNNEL_FIND = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelFollowRequest:
     """Show where the tunnels of a room lead, with the beginnings of the drawers at the other end."""
 
     room: Annotated[str, About("The room: wing/room, or only the room's name if it is unique.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LedTo:
     """A drawer on the other side: the beginning of its text, and whether that is all of it."""
 
@@ -401,7 +401,7 @@ class LedTo:
     truncated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FollowedView:
     """A tunnel as seen from the room: `outgoing` leads from it, `incoming` leads to it."""
 
@@ -413,7 +413,7 @@ class FollowedView:
     drawers: tuple[LedTo, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelFollowResult:
     """The room, and the targets of its tunnels."""
 
@@ -431,14 +431,14 @@ TUNNEL_FOLLOW = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelRemoveRequest:
     """Remove an explicit tunnel. 'palazzo undo' restores it."""
 
     id: Annotated[str, About("The tunnel's id or id prefix.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TunnelRemoveResult:
     """The tunnel that was removed."""
 
@@ -455,7 +455,7 @@ TUNNEL_REMOVE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraverseRequest:
     """Show the rooms that are connected with a room, step by step.
 
@@ -469,7 +469,7 @@ class TraverseRequest:
     limit: Annotated[int, About("Maximum number of rooms.")] = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraversedView:
     """Rooms of one name, their distance in steps, and the connection of the last step."""
 
@@ -481,7 +481,7 @@ class TraversedView:
     via: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TraverseResult:
     """The rooms reached, nearest first; `total` also counts rooms past the limit."""
 
@@ -500,7 +500,7 @@ TRAVERSE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HallwaysRequest:
     """List pairs of names that drawers of one wing mention together, those with most such drawers first.
 
@@ -513,7 +513,7 @@ class HallwaysRequest:
     offset: Annotated[int, About("Number of pairs to skip.")] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HallwayView:
     """Two names that drawers of a wing mention together: their number, their rooms, and the time of the newest."""
 
@@ -526,7 +526,7 @@ class HallwayView:
     recent: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HallwaysResult:
     """A page of pairs of names, and the total number."""
 
@@ -547,12 +547,12 @@ HALLWAYS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphStatsRequest:
     """Count rooms and the tunnels between them, and list the most mentioned names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MentionedName:
     """A name that drawers mention, its kind, and the number of drawers and rooms."""
 
@@ -562,7 +562,7 @@ class MentionedName:
     rooms: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphStatsResult:
     """All rooms, rooms with tunnels, tunnels created and discovered, rooms per wing, the largest ones, and names.
 
@@ -589,7 +589,7 @@ GRAPH_STATS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaxonomyRequest:
     """Show wings, rooms and halls, with counts.
 
@@ -600,7 +600,7 @@ class TaxonomyRequest:
     wing: Annotated[str | None, About("Only rooms of this wing.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoomTaxonomy:
     """The number of a room's live drawers, and of its notes by hall."""
 
@@ -608,7 +608,7 @@ class RoomTaxonomy:
     halls: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingTaxonomy:
     """The number of a wing's live drawers, and its rooms by name."""
 
@@ -616,7 +616,7 @@ class WingTaxonomy:
     rooms: dict[str, RoomTaxonomy]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TaxonomyResult:
     """The wings by name, and the number of tunnels created between their rooms."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Trust
 from palazzo.operations.damage import SalvageView
 from palazzo.operations.filters import (
@@ -28,7 +29,7 @@ FORMATS = ("palazzo", "mempalace", "claude-mem", "wt-memory", "shodh", "mnemogra
 """What can be imported: Palazzo's own exports, and the stores of `importers/store_readers`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Speaker:
     """A speaker named in the file, and the number of records."""
 
@@ -36,7 +37,7 @@ class Speaker:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KindCount:
     """The number of records of a kind with a trust level, after the limit of this import was applied."""
 
@@ -45,7 +46,7 @@ class KindCount:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectableKind:
     """The number of records of a kind that hooks may inject at that trust level, and their first lines (of a few)."""
 
@@ -54,7 +55,7 @@ class InjectableKind:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportRequest:
     """Export the palace to a file with one JSON record per line, or to a tree of readable pages.
 
@@ -90,7 +91,7 @@ class ExportRequest:
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExportResult:
     """What was written. `counts` are records by kind for jsonl, and drawers, facts, tasks and pages for markdown."""
 
@@ -118,7 +119,7 @@ EXPORT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportRequest:
     """Import an export of another palace, or the store of another memory. Existing records are not added again.
 
@@ -154,7 +155,7 @@ class ImportRequest:
     wait: Annotated[bool, About("Compute the vectors now instead of in the background.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Came:
     """The number of imported records of one kind.
 
@@ -169,7 +170,7 @@ class Came:
     merged: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeftOut:
     """Records that could not be imported: how many, and why; `keys` are the source's names for a few of them."""
 
@@ -179,7 +180,7 @@ class LeftOut:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RenamedPlace:
     """A wing, a room or an agent that has a different name here."""
 
@@ -188,7 +189,7 @@ class RenamedPlace:
     now: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportResult:
     """What was imported, already here, and left out. `change` is what 'palazzo undo' takes back, if anything."""
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from palazzo.features.portability.contract import (
     RenamedPlace,
 )
 from palazzo.features.service.background_process import start_embedding
+from palazzo.frozen_class import frozen
 from palazzo.importers import DiaryEntry, Fact, Note, Task, store_import, store_readers
 from palazzo.importers.import_summary import ImportSummary
 from palazzo.model import Trust, least_trust
@@ -53,7 +54,7 @@ _REFUSAL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ImportOutcome:
     """The result of an import without the source and the duration."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Freshness, Micros, Visibility
 from palazzo.operations import point_in_time as past
 from palazzo.operations.filters import (
@@ -27,7 +28,7 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.shared_views import CitationView, DrawerRow, FactView, HitSource
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnView:
     """The speaker of a span of text, in code points."""
 
@@ -37,7 +38,7 @@ class TurnView:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReasonView:
     """The result of one ranking stage: a value, its maximum, and its weight."""
 
@@ -47,7 +48,7 @@ class ReasonView:
     weight: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NeighbourView:
     """A neighbour that helps to understand a hit, `position` drawers before (-) or after it.
 
@@ -69,7 +70,7 @@ class NeighbourView:
     short_id: Annotated[str, PERSON_ONLY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SupersededView:
     """What superseded a drawer's words: an item or fact (`by`), the new value (null: it ended), and since when.
 
@@ -81,7 +82,7 @@ class SupersededView:
     at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpanView:
     """A span of an item, in code points."""
 
@@ -90,7 +91,7 @@ class SpanView:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoldedView:
     """The origin of a note that said the same and was folded into another."""
 
@@ -103,7 +104,7 @@ class FoldedView:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShowEntry:
     """A drawer or an item, complete."""
 
@@ -150,7 +151,7 @@ class ShowEntry:
     """The number of characters left out because they were said later."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShowResult:
     """The entries that the id names: a drawer with its neighbours, an item, a whole session, or a fact's versions."""
 
@@ -169,7 +170,7 @@ class ShowResult:
 Strength = Literal["strong", "likely", "weak"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartView:
     """A drawer of a hit that shows several, and its span [start, end) in the hit's text, in code points."""
 
@@ -184,7 +185,7 @@ class PartView:
     """Characters of the drawer's whole text; the span may be a part of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HitView:
     """One hit of a search. `turns` lists the speakers of the parts of `text`, if known."""
 
@@ -249,7 +250,7 @@ class HitView:
     """The teammate who shares it; empty for what is in this palace, which alone knows a hit's id."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchRequest:
     """Find drawers by meaning and by words.
 
@@ -289,7 +290,7 @@ class SearchRequest:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The wing and the time that were searched."""
 
@@ -297,7 +298,7 @@ class Scope:
     as_of: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchResult:
     """The search results. `below` holds the nearest candidates if there was no hit and an explanation was requested."""
 
@@ -339,7 +340,7 @@ SEARCH = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShowRequest:
     """Read a drawer, item, session or fact in full, with its sources.
 
@@ -371,7 +372,7 @@ SHOW = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListDrawersRequest:
     """List filed drawers, newest first: time, place, kind and beginning of the text."""
 
@@ -387,7 +388,7 @@ class ListDrawersRequest:
     offset: Annotated[int, About("Number of newest drawers to skip.")] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListDrawersResult:
     """A page of drawers, and the total number."""
 
@@ -409,7 +410,7 @@ LIST_DRAWERS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckDuplicateRequest:
     """Check whether the palace already has a text, word for word or nearly. Files nothing."""
 
@@ -420,7 +421,7 @@ class CheckDuplicateRequest:
     ] = 0.9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MatchView:
     """A drawer that says the same, or nearly. `text` is the beginning of its text if `truncated` is set."""
 
@@ -434,7 +435,7 @@ class MatchView:
     truncated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckDuplicateResult:
     """Whether the palace holds the text, and the matching drawers, most similar first."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from palazzo.errors import PalaceUnusable
+from palazzo.frozen_class import frozen
 from palazzo.git import freshness
 from palazzo.git.freshness import worst
 from palazzo.model import Anchor, AnchorKind, Freshness
@@ -35,7 +35,7 @@ _WORST: tuple[Freshness, ...] = ("gone", "changed", "moved", "unknown", "fresh")
 _STATE_LABELS: Mapping[Freshness, str] = {"changed": "changed since", "gone": "gone", "moved": "moved to"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CitationSummary:
     """The state of everything that one memory cites; `remark` is the note for a reader, '' if there is none."""
 

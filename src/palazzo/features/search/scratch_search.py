@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.bench.retrieval import DEPTH, Answer, Ask, SearchHit, SharedEmbedder
 from palazzo.features.search.contract import SearchRequest
 from palazzo.features.search.search import search
+from palazzo.frozen_class import frozen
 from palazzo.index.embedder import Embedder
 from palazzo.operations.context import Context
 
@@ -18,7 +18,7 @@ _PLENTY = 1_000_000
 """A token budget that is never reached: the shown part of a hit is not measured here."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchRunner:
     """Searches like `palazzo search` with default settings, leaving out the stages and signals named in `without`."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from palazzo.frozen_class import frozen
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SelftestRequest:
     """Show on this machine that nothing acknowledged is lost, on a scratch palace that is removed afterwards.
 
@@ -36,7 +36,7 @@ class SelftestRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuiteRow:
     """The figures of one suite.
 
@@ -58,7 +58,7 @@ class SuiteRow:
     failures: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SelftestResult:
     """The rows of all suites, and where they ran.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
@@ -17,7 +17,7 @@ PrintUnit = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceState:
     """The service of a palace; all fields but `address` are empty if none runs. `calls` counts its processed calls.
 
@@ -37,14 +37,14 @@ class ServiceState:
     viewer_trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStartRequest:
     """Start the background service of this palace, unless it is running. Clients that need it also start it."""
 
     print_unit: PrintUnit = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStartResult:
     """The service, whether it was started now, and the unit file if requested."""
 
@@ -62,7 +62,7 @@ SERVICE_START = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStopRequest:
     """Stop the background service of this palace after it has finished its current work.
 
@@ -70,7 +70,7 @@ class ServiceStopRequest:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStopResult:
     """Whether a service was running, and its process ID; the process IDs of earlier versions at other addresses."""
 
@@ -88,14 +88,14 @@ SERVICE_STOP = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStatusRequest:
     """Show whether the background service of this palace runs, and its state."""
 
     print_unit: PrintUnit = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStatusResult:
     """The service, whether the settings allow one, the path of its log, and the unit file if requested.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.host_names import WITH_PROMPT
 from palazzo.model import Micros
 from palazzo.operations.filters import InWing, Since, Until
@@ -15,7 +15,7 @@ MOST_SESSIONS = 1_000
 """Maximum number of sessions in one answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionView:
     """A session: its host, project, title, times, the user's turns, its last branch, and what came of it.
 
@@ -38,7 +38,7 @@ class SessionView:
     counts: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resumption:
     """What resumes a session: its host's command, the directory to start it in, and the files restored for it.
 
@@ -60,7 +60,7 @@ OfHost = Annotated[str | None, About("Only sessions of this host, such as claude
 OfBranch = Annotated[str | None, About("Only sessions with messages on this git branch.")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionsRequest:
     """List past sessions, newest first: host, project, title, time, turns, and what came of each.
 
@@ -81,7 +81,7 @@ class SessionsRequest:
     pick: Annotated[bool, About("Choose a session with the keyboard, also if filters are given.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionsResult:
     """The sessions, the last active one first, and how many there are altogether."""
 
@@ -103,7 +103,7 @@ SESSIONS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimelineRequest:
     """Show past days or weeks, newest first: their sessions, counts per project, and what was decided."""
 
@@ -117,7 +117,7 @@ class TimelineRequest:
     limit: Annotated[int, About("Maximum number of days or weeks.")] = 7
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DecisionView:
     """Words that decided something: who said them and when, in which session and item; `trust` is that of the words."""
 
@@ -129,7 +129,7 @@ class DecisionView:
     item: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PeriodView:
     """A local day or week with sessions, from its first to its last date; a session counts when it ended."""
 
@@ -141,7 +141,7 @@ class PeriodView:
     decided: tuple[DecisionView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimelineResult:
     """The periods with sessions, newest first, and the number of sessions in all periods, shown or not."""
 
@@ -167,7 +167,7 @@ else:
     TargetHost = Literal[(*WITH_PROMPT, "other")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandoffRequest:
     """Write a prompt with which another agent continues a session: what was asked, decided, changed and left open.
 
@@ -179,7 +179,7 @@ class HandoffRequest:
     to: Annotated[TargetHost, About("The agent that continues the session.")] = "other"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandoffResult:
     """The prompt, the files that the session changed, and the command that starts the other agent with the prompt."""
 
@@ -202,7 +202,7 @@ HANDOFF = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatsRequest:
     """Show figures of your sessions: how many, on how many days, with which hosts, what is kept and was used.
 
@@ -214,7 +214,7 @@ class StatsRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatsResult:
     """The figures: numbers of sessions, of days with exchanges, and of what is kept and was given to agents.
 

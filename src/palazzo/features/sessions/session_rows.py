@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from palazzo.archive.session_titles import shown_titles
 from palazzo.errors import UsageError
 from palazzo.features.sessions.contract import SessionView
+from palazzo.frozen_class import frozen
 from palazzo.host_names import WITH_HISTORY
 from palazzo.hosts.host_registry import host_of_kind
 from palazzo.model import Micros
@@ -33,7 +34,7 @@ _TELLING_KINDS = {"decided": "decided", "fixed": "fixed", "changed": "changed", 
 """The kinds of digest lines that can be a session's outcome, the most telling first, and their names."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedSession:
     """A session and the sources that hold it; the first is that of a transcript, if there is one."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palazzo.errors import NotFound, UsageError
 from palazzo.features.hosts.install_state import HostStatus, inspect_hosts
+from palazzo.frozen_class import frozen
 from palazzo.host_names import ALIASES, INSTALLABLE
 from palazzo.hosts import host_histories, host_registry
 from palazzo.hosts.installed_hosts import hosts_found
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """An agent on this machine; `location` is the directory or the program that shows it.
 

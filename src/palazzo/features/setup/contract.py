@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from palazzo.features.hosts.contract import FileView, OtherView
 from palazzo.features.mining.contract import FailedFile, FeedResult, all_failed
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.shared_views import ReminderView, TodoView
 from palazzo.text.count_phrases import count_noun
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HealthNote:
     """One fact: its name, whether it is in order, the fact in words, and the command that changes it."""
 
@@ -23,7 +23,7 @@ class HealthNote:
     mend: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentSetup:
     """An agent: the directory or program that shows it, and whether Palazzo is wired into it now.
 
@@ -50,7 +50,7 @@ class AgentSetup:
         return tuple(change for change in self.changes if change.state != "same")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StarterQuestion:
     """A command to try, and where its words come from: what the person `asked` or `decided`, in which wing and when."""
 
@@ -63,7 +63,7 @@ class StarterQuestion:
 NO_HISTORY = FeedResult(0, 0, 0, 0, (), 0, 0, (), 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetupRequest:
     """Find every agent on this machine, wire Palazzo into each, and index their history.
 
@@ -79,7 +79,7 @@ class SetupRequest:
     dry_run: Annotated[bool, About("Show what would be changed and indexed; change nothing.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IndexedHistory:
     """The agents' sessions, how many of them were new or had grown, and the drawers that came of them.
 
@@ -94,7 +94,7 @@ class IndexedHistory:
     estimate_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PalaceContents:
     """What the palace holds now."""
 
@@ -103,7 +103,7 @@ class PalaceContents:
     drawers: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetupResult:
     """The agents, their history, what the palace holds afterwards (null if there is none), and questions to try."""
 
@@ -158,7 +158,7 @@ SETUP = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodayRequest:
     """Show what is due and open, the last session of each project, what is new since yesterday, and the health.
 
@@ -166,7 +166,7 @@ class TodayRequest:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectSession:
     """The last session of a project: its wing, its id, the program that wrote it, and when it last went on."""
 
@@ -178,7 +178,7 @@ class ProjectSession:
     age: Annotated[str, PERSON_ONLY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewSinceYesterday:
     """What went on or was written since the beginning of yesterday."""
 
@@ -189,7 +189,7 @@ class NewSinceYesterday:
     notes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodayResult:
     """Today's state; all parts are empty if the palace does not exist yet.
 

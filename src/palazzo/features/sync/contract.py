@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 PASSPHRASE = "PALAZZO_SYNC_PASSPHRASE"  # noqa: S105 - the name of a variable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncInitRequest:
     """Connect this palace with your other devices through a remote: a folder, or a branch of a git repository.
 
@@ -64,7 +64,7 @@ class SyncInitRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncInitResult:
     """The remote, whether it was created here or another palace was joined, this device, and where the key is saved."""
 
@@ -97,14 +97,14 @@ SYNC_INIT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncNowRequest:
     """Pull other devices' records from a remote, then push what is new here: 'pull' and 'push' in one."""
 
     remote: Annotated[str | None, About("The remote's name. Default: all remotes.", positional=True)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncPushRequest:
     """Push new records to a remote. Private records and those with secrets stay; 'palazzo sync status' lists them.
 
@@ -116,7 +116,7 @@ class SyncPushRequest:
     dry_run: Annotated[bool, About("Only show what would be pushed.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PushedView:
     """What was pushed to one remote (or would be): records by kind, and what was kept back.
 
@@ -135,7 +135,7 @@ class PushedView:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncPushResult:
     """What was pushed to each remote."""
 
@@ -154,7 +154,7 @@ SYNC_PUSH = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncPullRequest:
     """Pull the records and the erasures of other devices from a remote.
 
@@ -165,7 +165,7 @@ class SyncPullRequest:
     dry_run: Annotated[bool, About("Only show what would be pulled.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PulledView:
     """What was pulled from one remote (or would be): the devices, and the effects of merging, by kind of record.
 
@@ -190,7 +190,7 @@ class PulledView:
     """Ids of devices whose newest records could not be read; `notes` say why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncNowResult:
     """What was pulled from and pushed to each remote, and other files that held what another device erased."""
 
@@ -212,7 +212,7 @@ SYNC_NOW = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncPullResult:
     """What was pulled from each remote, and files outside the palace that held what another device erased."""
 
@@ -236,7 +236,7 @@ SYNC_PULL = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncStatusRequest:
     """Show the state of the remotes, what waits to be pushed, and what is not pushed, with the reason.
 
@@ -247,7 +247,7 @@ class SyncStatusRequest:
     look: Annotated[bool, About("Also contact the remote, and show what has arrived there.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeviceStatus:
     """Another device: its id, its name, and the time, by its clock, of the latest record that arrived here.
 
@@ -261,7 +261,7 @@ class DeviceStatus:
     may: str = "erase"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefusalView:
     """The reason why the last pull from a remote refused a device's segments, or some of its records."""
 
@@ -271,7 +271,7 @@ class RefusalView:
     at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WithheldItem:
     """An item of which only the link was pushed, and the reason.
 
@@ -282,7 +282,7 @@ class WithheldItem:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteStatus:
     """A remote. `waiting` counts the items that the next push would send, `other_news` the other records.
 
@@ -314,7 +314,7 @@ class RemoteStatus:
         return self.waiting + (self.other_news or 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncPrivateRequest:
     """Keep wings on this machine: nothing in them goes to any remote, and what was ever in one stays here.
 
@@ -334,7 +334,7 @@ class SyncPrivateRequest:
     public: Annotated[bool, About("Let the wings leave this machine again, with the next push.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MergedPrivate:
     """A private wing that is part of another: therefore that wing is not pushed either."""
 
@@ -342,7 +342,7 @@ class MergedPrivate:
     into: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncStatusResult:
     """This device, its remotes, the wings that are never pushed, and the number of open conflicts."""
 
@@ -368,7 +368,7 @@ SYNC_STATUS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncPrivateResult:
     """The wings that are never pushed, and those of which something was pushed before."""
 
@@ -393,7 +393,7 @@ SYNC_PRIVATE = Operation(
 GrantableRight = Literal["add", "change", "erase"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncDevicesRequest:
     """List the devices that write to this palace, trust one, or refuse everything new from one.
 
@@ -417,7 +417,7 @@ class SyncDevicesRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncDevice:
     """A device: the words of its key, its rights, and when, by its clock, it wrote the latest record that arrived here.
 
@@ -435,7 +435,7 @@ class SyncDevice:
     """The reason why the last pull refused its segments, or some of its records."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncDevicesResult:
     """The devices, this one first; and the device that was trusted or removed."""
 
@@ -455,7 +455,7 @@ SYNC_DEVICES = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncKeyRequest:
     """Save the key that another device needs to join this palace with 'palazzo sync init ADDRESS --key FILE'.
 
@@ -468,7 +468,7 @@ class SyncKeyRequest:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncKeyResult:
     """The file that the key was written to, and what it is the key of."""
 
@@ -487,14 +487,14 @@ SYNC_KEY = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncRemoveRequest:
     """Forget a remote. Its content stays there, and content that came from it stays here."""
 
     remote: Annotated[str, About("The name of the remote to forget.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyncRemoveResult:
     """The remote that was removed from this palace."""
 

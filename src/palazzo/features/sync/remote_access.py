@@ -6,12 +6,12 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palazzo import locks, paths
 from palazzo.errors import NotFound, PalazzoError, RemoteUnusable, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.store import remote_rows
 from palazzo.sync import device_pairing
 from palazzo.sync import remote_manifest as meetings
@@ -33,7 +33,7 @@ _REMOVALS = 5
 """How often the removal of a directory is attempted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteSession:
     """A connection to a remote: its row, its transport, its key, and this device."""
 

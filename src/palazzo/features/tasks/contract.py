@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.operations import point_in_time as past
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.operations.shared_views import ReminderView, TodoView
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoAddRequest:
     """Add a to-do to a project.
 
@@ -26,7 +26,7 @@ class TodoAddRequest:
     by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoAddResult:
     """The saved to-do, and its drawer in the search index."""
 
@@ -44,7 +44,7 @@ TODO_ADD = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoListRequest:
     """List the to-dos of a project, in the order in which they are due.
 
@@ -57,7 +57,7 @@ class TodoListRequest:
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoListResult:
     """To-dos: open ones first, sorted by due time; `wing` is null for all wings."""
 
@@ -76,7 +76,7 @@ TODO_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoDoneRequest:
     """Mark to-dos as done.
 
@@ -89,7 +89,7 @@ class TodoDoneRequest:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoDoneResult:
     """The to-dos that are done now, and those that were already closed, which are unchanged."""
 
@@ -107,7 +107,7 @@ TODO_DONE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoDropRequest:
     """Drop to-dos that will not be done.
 
@@ -120,7 +120,7 @@ class TodoDropRequest:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TodoDropResult:
     """The to-dos that are dropped now, and those that were already closed, which are unchanged."""
 
@@ -138,7 +138,7 @@ TODO_DROP = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemindRequest:
     """Set a reminder: for a time, for when a file is opened, or for when a topic comes up.
 
@@ -163,7 +163,7 @@ class RemindRequest:
     by: Annotated[str, About("The author: an agent's or a person's name.", metavar="NAME")] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemindResult:
     """The saved reminder. `note` is a warning, for example that a file does not exist yet."""
 
@@ -189,7 +189,7 @@ REMIND = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemindersRequest:
     """List the reminders that are due, or all; mark some as done or dropped.
 
@@ -214,7 +214,7 @@ class RemindersRequest:
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemindersResult:
     """Reminders, due ones first. For `done` and `drop`: those that were closed now, and those closed `before`."""
 

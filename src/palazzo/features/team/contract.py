@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from palazzo.features.search.contract import HitView
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import PERSON_ONLY, About, Operation
 
@@ -13,7 +13,7 @@ INVITATION = "PALAZZO_TEAM_INVITATION"
 _DEVICE_HELP = "Sign on by a code, without a browser on this machine."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamJoinRequest:
     """Join a team, with an invitation from whoever runs its server, or by signing on. Nothing is shared by that.
 
@@ -35,7 +35,7 @@ class TeamJoinRequest:
     device: Annotated[bool, About(_DEVICE_HELP)] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamJoinResult:
     """The server, and who this palace's owner is there."""
 
@@ -43,7 +43,7 @@ class TeamJoinResult:
     person: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignOnStepView:
     """What to do in order to sign on, an event: open an address, and enter a code there if there is one."""
 
@@ -68,7 +68,7 @@ TEAM_JOIN = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamLoginRequest:
     """Sign on again at the team's server, when this device's token has expired. What is shared stays as it is."""
 
@@ -86,7 +86,7 @@ TEAM_LOGIN = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamShareRequest:
     """Share a wing with the team, or send what is new in the wings that are shared.
 
@@ -101,7 +101,7 @@ class TeamShareRequest:
     dry_run: Annotated[bool, About("Only show what would be sent; the server is not asked.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedWing:
     """What was sent of a wing (or would be): records by kind, what stays by reason, and whether some was withdrawn."""
 
@@ -117,7 +117,7 @@ class SharedWing:
     """How many notes whose approval was sent, or taken back."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamShareResult:
     """What was sent of each wing."""
 
@@ -136,14 +136,14 @@ TEAM_SHARE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamUnshareRequest:
     """Withdraw all that this device has sent of a wing. What others sent of it stays theirs."""
 
     wing: Annotated[str, About("The wing.", positional=True)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamUnshareResult:
     """The wing, and whether the server had anything of it."""
 
@@ -162,7 +162,7 @@ TEAM_UNSHARE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamMemberRequest:
     """Let a teammate read or write a wing that you own, or end that."""
 
@@ -174,7 +174,7 @@ class TeamMemberRequest:
     ] = "reader"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamMemberResult:
     """Who may now do what in which wing."""
 
@@ -194,12 +194,12 @@ TEAM_MEMBER = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamStatusRequest:
     """Show the team that this palace has joined: its wings, your role in them, and which of yours are shared."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamWing:
     """A wing of the team: its name there, your role, and the wing of this palace that is shared as it, if one is."""
 
@@ -208,7 +208,7 @@ class TeamWing:
     shared_as: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamStatusResult:
     """The team; `problem` says why the server does not answer, if so. Without a team, `url` is empty.
 
@@ -233,14 +233,14 @@ TEAM_STATUS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamLogRequest:
     """Show what was done on the team server: by you, and by anybody in wings that you maintain. Newest first."""
 
     limit: Annotated[int, About("Maximum number of lines.")] = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamLogLine:
     """One line of the log."""
 
@@ -251,7 +251,7 @@ class TeamLogLine:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamLogResult:
     """The newest lines of the log."""
 
@@ -268,7 +268,7 @@ TEAM_LOG = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamSearchRequest:
     """Search what teammates share with you. Your own palace is searched by 'palazzo search'."""
 
@@ -277,7 +277,7 @@ class TeamSearchRequest:
     limit: Annotated[int, About("Maximum number of hits.")] = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamHitView:
     """A drawer of a teammate: whose it is, how far it is trusted (`teammate`, `repo`, `tool` or `external`)."""
 
@@ -295,7 +295,7 @@ class TeamHitView:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamSearchResult:
     """The best hits, best first. `problem` says why a tool could not ask."""
 
@@ -317,7 +317,7 @@ TEAM_SEARCH = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamApproveRequest:
     """Approve notes that teammates' agents wrote after reading untrusted content, in wings that you maintain.
 
@@ -331,7 +331,7 @@ class TeamApproveRequest:
     revoke: Annotated[bool, About("Take back what maintainers have approved.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamApproveResult:
     """The ids of the notes that were approved, or whose approval was taken back."""
 
@@ -350,7 +350,7 @@ TEAM_APPROVE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamErasuresRequest:
     """Show where withdrawn words still are: of your withdrawals, and of all in wings that you maintain. Newest first.
 
@@ -361,7 +361,7 @@ class TeamErasuresRequest:
     limit: Annotated[int, About("Maximum number of withdrawals.")] = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScratchCopyView:
     """A worker's machine that has a copy of the wing, and whether the words are gone from it."""
 
@@ -369,7 +369,7 @@ class ScratchCopyView:
     is_clean: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientNoticeView:
     """A member's device, and when it acknowledged that it has removed what it had."""
 
@@ -378,7 +378,7 @@ class ClientNoticeView:
     acknowledged_at: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErasureView:
     """A withdrawal: what was deleted (segments by name, drawers by id), and from where its words are gone.
 
@@ -405,7 +405,7 @@ class ErasureView:
     is_complete: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamErasuresResult:
     """The newest withdrawals, and how many texts of this palace's ledger were removed because of others'."""
 

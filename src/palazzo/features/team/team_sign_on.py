@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import webbrowser
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from palazzo.errors import UsageError
 from palazzo.features.team.contract import INVITATION, SignOnStepView
+from palazzo.frozen_class import frozen
 from palazzo.security.device_keys import DeviceKey
 from palazzo.team import identity_provider
 from palazzo.team.client import sign_on as team_sign_on
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from palazzo.operations.context import Context
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewDevice:
     """The device that gets a token: its id, its key, and its name for the server's log."""
 

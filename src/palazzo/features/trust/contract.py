@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.operation import About, Operation
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CauseView:
     """An untrusted item: its id, and its origin (an address, or the name of a tool or a file)."""
 
@@ -22,7 +22,7 @@ QUARANTINE_LIMIT = 50
 QuarantineKind = Literal["note", "diary", "todo", "reminder", "fact"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantineListRequest:
     """Show what agents wrote after reading untrusted content: pages, answers of MCP servers, files of dependencies.
 
@@ -36,7 +36,7 @@ class QuarantineListRequest:
     limit: Annotated[int, About("Maximum number of notes, and of facts.")] = QUARANTINE_LIMIT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantinedView:
     """A note or fact written deliberately: id, text, author, wing and time, and the untrusted content read before."""
 
@@ -49,7 +49,7 @@ class QuarantinedView:
     why: tuple[CauseView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OriginView:
     """An origin of untrusted content: its number of drawers, the time of the latest, and the id of one."""
 
@@ -59,7 +59,7 @@ class OriginView:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantineListResult:
     """The entries pending review, newest first, and their number. `origins` are null unless requested."""
 
@@ -78,7 +78,7 @@ QUARANTINE_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantineApproveRequest:
     """Approve quarantined content. Only a person can do this, not an agent; 'palazzo undo' reverts it.
 
@@ -88,7 +88,7 @@ class QuarantineApproveRequest:
     ids: Annotated[tuple[str, ...], About("Note, drawer or fact ids, or id prefixes.", positional=True, option="ID")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantineApproveResult:
     """The drawers and facts that are now trusted. `change` is what 'palazzo undo' takes back."""
 
@@ -107,7 +107,7 @@ QUARANTINE_APPROVE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantineDropRequest:
     """Forget quarantined content. Only a person can do this, not an agent; 'palazzo undo' reverts it.
 
@@ -117,7 +117,7 @@ class QuarantineDropRequest:
     ids: Annotated[tuple[str, ...], About("Note, drawer or fact ids, or id prefixes.", positional=True, option="ID")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuarantineDropResult:
     """The drawers and facts no longer found, and the facts that hold again. `change` is what an undo takes back."""
 

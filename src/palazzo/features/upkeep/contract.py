@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from palazzo.features.sessions.contract import Resumption
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations import point_in_time as past
 from palazzo.operations.check_finding import Diagnosis
@@ -15,7 +16,7 @@ from palazzo.operations.operation import PERSON_ONLY, About, Operation
 from palazzo.settings import KEYS, Value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixResult:
     """A command that was run, or could not be run; `detail` is its result, or the reason."""
 
@@ -27,7 +28,7 @@ class FixResult:
 CleanupReason = Literal["short", "unimportant"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CleanupRequest:
     """Forget very short or low-importance notes.
 
@@ -47,7 +48,7 @@ class CleanupRequest:
     dry_run: Annotated[bool, About("Only report what would be forgotten.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CandidateView:
     """A drawer of a short or unimportant note."""
 
@@ -61,7 +62,7 @@ class CandidateView:
     created_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CleanupResult:
     """The candidates, and the drawers that were forgotten (or would be)."""
 
@@ -86,7 +87,7 @@ CLEANUP = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DedupRequest:
     """Find notes of a wing that say the same, and forget all but one of each: the oldest of the most trusted.
 
@@ -100,7 +101,7 @@ class DedupRequest:
     dry_run: Annotated[bool, About("Only report which notes would be forgotten.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OriginView:
     """A note of a cluster: its first drawer, its time, its author, and its trust level."""
 
@@ -112,7 +113,7 @@ class OriginView:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClusterView:
     """Notes of one wing that say the same: the one that remains, the copies folded into it, and the origins of all."""
 
@@ -127,7 +128,7 @@ class ClusterView:
     origins: tuple[OriginView, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DedupResult:
     """The clusters, and the drawers that are no longer found (or would not be)."""
 
@@ -152,7 +153,7 @@ DEDUP = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PauseRequest:
     """Stop capture and injection, everywhere this palace is used, for a time or until 'palazzo resume'.
 
@@ -170,7 +171,7 @@ class PauseRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PauseResult:
     """The end of the pause; null if it lasts until 'palazzo resume'."""
 
@@ -189,7 +190,7 @@ PAUSE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResumeRequest:
     """Resume a session in its host; without an id, resume capture and injection after 'palazzo pause'.
 
@@ -203,7 +204,7 @@ class ResumeRequest:
     print: Annotated[bool, About("Only print the command that resumes the session.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResumeResult:
     """Whether the palace was paused and PALAZZO_OFF still keeps it off; or how the session is resumed."""
 
@@ -226,14 +227,14 @@ RESUME = Operation(
 EmbedderState = Literal["ready", "building", "empty", "changed"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusRequest:
     """Show the palace's contents and state; with --as-of, the contents that had been recorded or said by then."""
 
     as_of: Annotated[str | None, About(past.HELP)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingStatus:
     """A wing's live drawers, by room and in total."""
 
@@ -241,7 +242,7 @@ class WingStatus:
     drawers: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmbedderStatus:
     """The embedder, and its progress.
 
@@ -254,7 +255,7 @@ class EmbedderStatus:
     state: EmbedderState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServiceStatus:
     """The background service; `viewer_trouble` says why open pages of the viewer do not go on, if so."""
 
@@ -263,7 +264,7 @@ class ServiceStatus:
     viewer_trouble: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectedStatus:
     """What hooks injected: the number of injections, tokens and entries, and how many of these were used.
 
@@ -280,7 +281,7 @@ class InjectedStatus:
     p95_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FiledStatus:
     """The latest ingest: when the newest item was archived, and how many items in the ten minutes before."""
 
@@ -288,7 +289,7 @@ class FiledStatus:
     items: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusResult:
     """The contents and the state of the palace. `entities` are those of facts, `mentions` are names in drawers.
 
@@ -348,7 +349,7 @@ STATUS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryStatsRequest:
     """Count the memory's contents by kind, tag, age and trust, and list the most mentioned names."""
 
@@ -356,7 +357,7 @@ class MemoryStatsRequest:
     limit: Annotated[int, About("Maximum number of tags and of names.")] = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NameCount:
     """A name that drawers mention, its kind, and the number of drawers."""
 
@@ -365,7 +366,7 @@ class NameCount:
     drawers: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryStatsResult:
     """Counts of live drawers, except `items` (archived), `retired` (no longer found), `facts`, and the file's size."""
 
@@ -395,7 +396,7 @@ MEMORY_STATS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditRequest:
     """Find what could be tidied up, and suggest a fix for each finding. Changes nothing.
 
@@ -406,7 +407,7 @@ class AuditRequest:
     threshold: Annotated[float, About("Minimum similarity of two names of wings, or of two notes, from 0 to 1.")] = 0.75
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditFinding:
     """One finding of the audit: the count, some examples, and the command to run next, if any.
 
@@ -422,7 +423,7 @@ class AuditFinding:
     mends: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditResult:
     """All findings, and whether everything is tidy."""
 
@@ -442,7 +443,7 @@ AUDIT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DoctorRequest:
     """Check everything that Palazzo needs here, and suggest a fix for each problem.
 
@@ -462,7 +463,7 @@ class DoctorRequest:
     fix: Annotated[bool, About("Fix what needs no confirmation, and check again.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DoctorResult:
     """All findings, and whether everything is in order; with --fix, also the fixes that were applied first."""
 
@@ -483,7 +484,7 @@ DOCTOR = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerifyRequest:
     """Check that the palace file is sound, nothing archived is lost, and derived data is correct.
 
@@ -491,7 +492,7 @@ class VerifyRequest:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckView:
     """One check: its name, whether it passed, and its detail."""
 
@@ -500,7 +501,7 @@ class CheckView:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VerifyResult:
     """All checks, and whether all passed."""
 
@@ -524,7 +525,7 @@ DerivedPart = Literal["drawers", "fts", "vectors", "all"]
 RepairPart = DerivedPart | Literal["file"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairRequest:
     """Rebuild drawers, the keyword index or vectors from the archive, and check the palace again.
 
@@ -540,7 +541,7 @@ class RepairRequest:
     dry_run: Annotated[bool, About("Only show what would be rebuilt.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairResult:
     """What was rebuilt (or would be), and the results of the checks afterwards."""
 
@@ -574,7 +575,7 @@ REPAIR = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingsRequest:
     """Show the effective settings and where each was written, or write one to your own config.toml."""
 
@@ -585,7 +586,7 @@ class SettingsRequest:
     value: Annotated[str | None, About("The new value; a list is separated by commas.", positional=True)] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingView:
     """One setting. Secrets are masked with asterisks."""
 
@@ -598,7 +599,7 @@ class SettingView:
     shown: Annotated[str, PERSON_ONLY] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SettingsResult:
     """The effective settings, and the problems in the files that define them."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from palazzo.features.sessions.contract import DecisionView, SessionView
 from palazzo.features.wakeup.contract import DigestResult
+from palazzo.frozen_class import frozen
 from palazzo.model import Freshness, Micros
 from palazzo.operations.operation import About, Operation
 
@@ -15,7 +15,7 @@ LONGEST_STRETCH = 200_000
 """The most characters of an item that are read at once."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewRequest:
     """Open the viewer: pages in your browser that show what the palace holds, from this machine only.
 
@@ -38,7 +38,7 @@ class ViewRequest:
     facts: Annotated[bool, About("With --export: the facts.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ViewResult:
     """The link, which can be used once and expires after five minutes, and whether a browser was started with it.
 
@@ -69,7 +69,7 @@ VIEW = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionConversationRequest:
     """Read a part of a session as a conversation. A transcript is preferred to what hooks reported of the session."""
 
@@ -79,7 +79,7 @@ class SessionConversationRequest:
     around: Annotated[str | None, About("The id of a message, or of a drawer, that must be among them.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartText:
     """A part of a message: prose, thoughts, a tool call or its result; `length` counts the characters of all of it."""
 
@@ -92,7 +92,7 @@ class PartText:
     trust: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageView:
     """A message: who said it, when, in which thread, and its parts in order."""
 
@@ -108,7 +108,7 @@ class MessageView:
     parts: tuple[PartText, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionConversationResult:
     """Some messages of a session, the number of the first of them, and how many the session has."""
 
@@ -133,7 +133,7 @@ SESSION_CONVERSATION = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionPageRequest:
     """List some sessions by day or week, newest first, without waiting for digests that are not made yet."""
 
@@ -147,7 +147,7 @@ class SessionPageRequest:
     before: Annotated[str | None, About("The `next` of the page before: only sessions after that one.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionPeriod:
     """Some sessions that ended on a local day or in a week, what they decided, and how many the whole period has."""
 
@@ -158,7 +158,7 @@ class SessionPeriod:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionPageResult:
     """The periods of some sessions, the number of sessions on all pages, and where the next page begins.
 
@@ -183,14 +183,14 @@ SESSION_PAGE = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionDigestRequest:
     """Return the digest of a session as far as it is made, without waiting for other sessions."""
 
     session: Annotated[str, About("Id or id prefix of the session.")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionDigestResult:
     """The digest, and whether it is complete; if not, the service is making it."""
 
@@ -208,12 +208,12 @@ SESSION_DIGEST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageFiguresRequest:
     """Return what filters can be set to, and exchanges by day."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PageFiguresResult:
     """The wings by name, the hosts by their number of sessions, the live drawers, and exchanges by local day."""
 
@@ -232,12 +232,12 @@ PAGE_FIGURES = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContentFiguresRequest:
     """Count drawers by kind, age and trust, and drawers, words and bytes over time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContentFiguresResult:
     """The live drawers by kind, age and trust, and what the palace had at the end of local days.
 
@@ -265,7 +265,7 @@ CONTENT_FIGURES = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemTextRequest:
     """Read a stretch of an item's text."""
 
@@ -274,7 +274,7 @@ class ItemTextRequest:
     length: Annotated[int, About("Maximum number of characters.")] = LONGEST_STRETCH
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ItemTextResult:
     """A stretch of the text of an item, and how many characters the item has; `session` is empty for documents."""
 
@@ -298,7 +298,7 @@ ITEM_TEXT = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectionListRequest:
     """List the sessions that hooks gave something, and what was given by day."""
 
@@ -306,7 +306,7 @@ class InjectionListRequest:
     offset: Annotated[int, About("Number of sessions to skip.")] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectedSessionView:
     """A session that was given something: when, how often, how many tokens and entries, and how many were used."""
 
@@ -322,7 +322,7 @@ class InjectedSessionView:
     """What the session is about; empty if it is not in the palace."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectionDay:
     """The injections of a local day: how many, their tokens, and their average time in milliseconds."""
 
@@ -331,7 +331,7 @@ class InjectionDay:
     average_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectionListResult:
     """Some sessions, the number of all, and the days with injections by their local date."""
 
@@ -349,12 +349,12 @@ INJECTION_LIST = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedCitationsRequest:
     """List the notes and facts of the current project that cite files which have moved, changed or gone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedCitation:
     """A citation by a note or a fact (`id`, `text`): the path and the place in it, its state, and its place now.
 
@@ -369,7 +369,7 @@ class ChangedCitation:
     now: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedCitationsResult:
     """The current project's wing, null outside of projects, and the citations, notes first, oldest first."""
 
@@ -386,14 +386,14 @@ CHANGED_CITATIONS = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DerivationBacklogRequest:
     """Return which consumers of the change log have changes to process. The background process is started for them."""
 
     consumers: Annotated[tuple[str, ...], About("Names of consumers.")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DerivationBacklogResult:
     """Those of the consumers whose data is not complete."""
 
@@ -409,14 +409,14 @@ DERIVATION_BACKLOG = Operation(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecentChangesRequest:
     """Return what has changed since a point of the change log."""
 
     since: Annotated[int | None, About("Number of the last change that is known.")] = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedSession:
     """A session that got messages, and its title."""
 
@@ -424,7 +424,7 @@ class ChangedSession:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecentChangesResult:
     """The newest change and injection by number, how far digests are made, and the sessions that got messages.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations import point_in_time as past
 from palazzo.operations.filters import FiledAs
@@ -15,7 +15,7 @@ from palazzo.operations.shared_views import FactView, ReminderView, TodoView
 Depth = Literal["shallow", "medium", "deep"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeUpRequest:
     """Write a short orientation: due and open tasks, decisions, changes, and the last work.
 
@@ -40,7 +40,7 @@ class WakeUpRequest:
     host_session: Annotated[str, About("The session id of the host.", hidden=True)] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeUpLine:
     """A line of the text, and why it is included. `text` is the beginning of the words if `truncated`.
 
@@ -58,7 +58,7 @@ class WakeUpLine:
     importance: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WakeUpResult:
     """The text, and its sources. `frozen_at` is when a session first got this text, null without a session."""
 
@@ -90,7 +90,7 @@ PROACTIVE_BUDGET = 500
 PROACTIVE_LIMIT = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProactiveContextRequest:
     """Suggest memories, reminders, to-dos, open threads and facts relevant to a text. Usually none.
 
@@ -117,7 +117,7 @@ class ProactiveContextRequest:
     budget: Annotated[int, About("Maximum number of tokens in total.", metavar="TOKENS")] = PROACTIVE_BUDGET
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryView:
     """A drawer that is likely to help. `text` is its beginning if `truncated` is set."""
 
@@ -137,7 +137,7 @@ class MemoryView:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadView:
     """Something that a session left open: `id` is the id of the message that says so, `by` its author."""
 
@@ -149,7 +149,7 @@ class ThreadView:
     said_at: Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProactiveContextResult:
     """The relevant entries; all lists are empty if there are none. `floor` is the score that a memory had to reach."""
 
@@ -183,7 +183,7 @@ PROACTIVE_CONTEXT = Operation(
 DIGEST_KINDS = ("asked", "decided", "changed", "failed", "fixed", "open")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestRequest:
     """Show the results of a session: asked, decided, changed, failed, fixed, left open.
 
@@ -195,7 +195,7 @@ class DigestRequest:
     kind: Annotated[tuple[str, ...], About(f"Only lines of this kind: {', '.join(DIGEST_KINDS)}. Repeatable.")] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuoteView:
     """Quoted words and their place: drawer (null if no drawer holds them), item, and the span in it."""
 
@@ -206,7 +206,7 @@ class QuoteView:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestLineView:
     """A digest line: its kind, the words, who said them and when, and the words that they answer, if any.
 
@@ -223,7 +223,7 @@ class DigestLineView:
     about_trust: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SubAgentView:
     """A sub-agent's session, its purpose, and the number of lines in its digest; `palazzo digest` shows it."""
 
@@ -232,7 +232,7 @@ class SubAgentView:
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestResult:
     """The lines in chronological order, and the session's sub-agents, which have digests of their own."""
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Part
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session
 from palazzo.sources.formats.row_records import stamp_of
@@ -36,7 +36,7 @@ _OUTPUT_LINE = re.compile(rb">(?: (.*?))?  \r?\n?$", re.DOTALL)
 Speaker = Literal["person", "aider", "model"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Turn:
     speaker: Speaker
     raw: bytes

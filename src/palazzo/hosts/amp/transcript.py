@@ -21,12 +21,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.hosts.json_sessions import read_header, read_records_so_far
 from palazzo.model import Micros, Role
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session, Unreadable
@@ -89,7 +89,7 @@ class Amp:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Scene:
     """Where a thread began."""
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, Role, Trust
 from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Noise
@@ -48,7 +48,7 @@ _CALLS = {
 """Kinds of calls, and the field that contains the tool's input."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Utterance:
     """The content and the speaker of an item; `author` is set only if the item itself names one."""
 

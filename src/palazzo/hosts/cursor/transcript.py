@@ -24,11 +24,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.hosts.editor_workspaces import workspace_directory
 from palazzo.model import Micros
 from palazzo.sources.formats import Collection, Content, Identity, Message, Noise, Row, Session, Unreadable
@@ -101,7 +101,7 @@ class Cursor:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _ConversationHeader:
     """Data about a conversation that is known without reading it."""
 
@@ -113,7 +113,7 @@ class _ConversationHeader:
     stamp: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Place:
     """What the database says of a conversation apart from it."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, PartKind, Role, Trust
 from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Message, Noise
@@ -33,7 +33,7 @@ _EXIT_CODE = make_regex(r"^Exit Code: -?[1-9]\d*\s*$", re.MULTILINE)
 _OWN_SERVER = "mcp_palazzo_"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     kind: PartKind
     text: str

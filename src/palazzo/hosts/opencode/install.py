@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import palazzo
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.hosts import host_files, install_host, predecessors
 from palazzo.hosts.edited_files import Edit
 from palazzo.hosts.entry_matcher import Ours
@@ -60,7 +60,7 @@ export const Palazzo = async (around) => {{
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PluginHost:
     """opencode, or a program that is built on it: what Palazzo wires into it, and where its files are."""
 

@@ -22,11 +22,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.hosts.opencode.opencode_parts import (
     KIND,
     is_unfinished,
@@ -110,7 +110,7 @@ class Opencode:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _SessionHeader:
     """A session's row, the number of its other rows, and the time of the latest change among all of them."""
 

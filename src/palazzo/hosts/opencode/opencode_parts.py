@@ -20,8 +20,8 @@ message with `summary: true` replaces the messages that were compacted.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, Micros, Role
 from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Content, Message, Noise, Unreadable
@@ -39,7 +39,7 @@ _MAKER = re.compile(r"[a-z]+_([0-9a-f]{12})")
 _WRAP = 1 << 48
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Speech:
     """The common properties of the parts of one message."""
 

@@ -19,11 +19,11 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.hosts.opencode.opencode_database import IDLE_LIMIT, Opencode
 from palazzo.hosts.opencode.opencode_parts import (
     KIND,
@@ -100,7 +100,7 @@ class OpencodeStorage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _File:
     """A file's bytes and its JSON value; None if it is not JSON."""
 

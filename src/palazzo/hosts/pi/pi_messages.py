@@ -7,8 +7,8 @@ Blocks are `text`, `thinking`, `toolCall` and `image`, as in pi's own descriptio
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, Role, Trust
 from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Content, Message, Noise, Unreadable
@@ -21,7 +21,7 @@ _SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
 _EXTENSION_ROLES = frozenset({"custom", "hookMessage"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """The position of an entry: its thread, whether it begins the thread, and the session's directory."""
 

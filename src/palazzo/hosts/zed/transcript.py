@@ -21,12 +21,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import zstandard
 
+from palazzo.frozen_class import frozen
 from palazzo.hosts.zed.thread_messages import thread_rows
 from palazzo.sources.formats import Collection, Identity, Row, Session, Unreadable
 from palazzo.sources.formats.jsonl_rows import JsonObject, string
@@ -47,7 +47,7 @@ _WINDOW = 128 * 1024 * 1024
 """Maximum memory that a packed thread may ask for; the levels that Zed uses need far less."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Thread:
     """A thread's row without its messages."""
 

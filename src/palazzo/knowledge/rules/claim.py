@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from palazzo.frozen_class import frozen
 from palazzo.knowledge.statement_values import Value
 from palazzo.knowledge.statements import Statement
 
@@ -14,7 +14,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """A claim that a statement makes. `start` and `end` are its position, in code points of its text.
 

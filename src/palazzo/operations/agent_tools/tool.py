@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.operations import validation
 from palazzo.operations.agent_tools import coercion
 from palazzo.operations.agent_tools.host_arguments import HOST_ARGUMENTS
@@ -25,7 +26,7 @@ LARGEST_ARGUMENT = 1_000_000
 _UNSET: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """An argument of a tool.
 
@@ -56,7 +57,7 @@ def argument_without_effect(name: str, schema: Schema, default: Any = None) -> A
     return Argument(name, "", None, schema, default, is_ignored=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallArguments:
     """The input of one call: its arguments with defaults for those omitted, the calling host, and its directory.
 
@@ -72,7 +73,7 @@ class CallArguments:
         return self.arguments[name]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The output for a model: some hosts show only `structured`, others only `text`, so each contains everything."""
 
@@ -93,7 +94,7 @@ Failure = Callable[[str, Exception | None], Answer]
 """Makes an answer of the message of a refused call, and of its error."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """An operation that a tool carries out, and the fields of its request.
 
@@ -108,7 +109,7 @@ class Step:
     check: Callable[[Any], None] = lambda result: None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hints:
     """Properties that a client may assume of a tool.
 

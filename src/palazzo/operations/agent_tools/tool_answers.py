@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.operations.agent_tools.tool import Answer
 from palazzo.security.fences import fence_text
@@ -55,7 +56,7 @@ def shape(**fields: Any) -> dict[str, Any]:
 ENTRIES = {"type": "array", "items": {"type": "object", "required": ["id", "when", "where", "who", "trust", "text"]}}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """Recorded words. `note` contains further information: that they are cut, superseded, or from another branch.
 

@@ -13,14 +13,15 @@ A bad row never affects another row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, ItemKind, Micros, Part, Role
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Message:
     """The content of one row.
 
@@ -53,7 +54,7 @@ name.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Noise:
     """A row for the host's own use; `reason` names its kind, in at most `LONGEST_REASON` characters."""
 
@@ -63,7 +64,7 @@ class Noise:
         object.__setattr__(self, "reason", _short(self.reason))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unreadable:
     """A row that could not be understood; `reason` is one clause of at most `LONGEST_REASON` characters."""
 
@@ -80,7 +81,7 @@ def _short(reason: str) -> str:
 Content = Message | Noise | Unreadable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One row of a source: its exact bytes (line ending included), their position, and their meaning.
 
@@ -93,7 +94,7 @@ class Row:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Identity:
     """The identity of a source, independent of its location: `key` never contains an absolute path.
 
@@ -136,7 +137,7 @@ class Feeder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """One conversation of a collection.
 

@@ -16,11 +16,11 @@ it is a conversation, and only if a person and an assistant speak in it. The spe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Role, Trust
 from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Content, Identity, Message, Noise, Row, Session, Unreadable
@@ -67,7 +67,7 @@ class ChatMessages:
             yield _session(path.name, conversation)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Conversation:
     """A list of messages, and the other fields of the object that holds the list."""
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """One message of a tree; `parent` is "" for a root."""
 
@@ -25,7 +25,7 @@ class Node:
     created_at: Micros | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BranchNode:
     """A node in its order, and its branch: "" is the conversation itself."""
 

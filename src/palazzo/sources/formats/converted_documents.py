@@ -26,6 +26,7 @@ from importlib.util import find_spec
 from pathlib import PurePath
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.sources.formats.export_archives import LARGEST_RATIO, is_zip
 from palazzo.text.document_formats import has_converted_format
 
@@ -73,7 +74,7 @@ class Unconvertible(SourceUnreadable):
         self.is_costly = is_costly
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversion:
     """A document's text as Markdown, its title if it has one, and its converter."""
 

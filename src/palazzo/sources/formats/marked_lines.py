@@ -6,8 +6,7 @@ A fence that is never closed does not count here, so that it cannot hide the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from palazzo.frozen_class import frozen
 from palazzo.text.lazy_patterns import make_regex
 
 _FENCE = make_regex(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
@@ -15,7 +14,7 @@ _LOOKED_AT = 400
 """Maximum bytes of a line that may be a mark; no mark is longer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """One line with its ending, its start, and whether it is in a code fence."""
 

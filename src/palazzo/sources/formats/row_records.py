@@ -11,9 +11,9 @@ import codecs
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from palazzo.errors import SourceUnreadable
+from palazzo.frozen_class import frozen
 from palazzo.sources.formats.jsonl_rows import JsonObject
 from palazzo.text.lazy_patterns import make_regex
 
@@ -63,7 +63,7 @@ def parse(data: bytes, name: str) -> object:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Element:
     """One element of a JSON array, as the range of text that contains it."""
 

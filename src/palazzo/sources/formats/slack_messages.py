@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, Micros
 from palazzo.sources.formats import Content, Message, Noise, Unreadable
 from palazzo.sources.formats.block_text import Composer
@@ -40,7 +40,7 @@ _TS = make_regex(r"(\d{1,12})\.(\d{1,6})")
 _MARKUP = make_regex(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class People:
     """Real names by id."""
 

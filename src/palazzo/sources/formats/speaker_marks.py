@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Role
 from palazzo.sources.formats.marked_lines import Line
 from palazzo.sources.formats.source_times import moment
@@ -59,7 +60,7 @@ _LEAST_SAID = 0.8
 """Minimum share of turns that contain words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A speaker's mark: the speaker of the turn, the stated time, and the number of bytes of the line that it takes."""
 
@@ -68,7 +69,7 @@ class Mark:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """One form of marks, with the spelling of each name that the file uses."""
 

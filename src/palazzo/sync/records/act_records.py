@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.store import change_log, foreign_rows
 from palazzo.store.act_rows import ActKind
 from palazzo.store.database import Connection
@@ -19,7 +19,7 @@ _NEEDS = {"tag": ("tag",), "untag": ("tag",), "move": ("wing", "room"), "feedbac
 """The keys that an act's detail must have, by its type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A range of an item that an act concerns, as a part of a drawer."""
 
@@ -29,7 +29,7 @@ class Span:
     drawer: Id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Act(Record):
     """An action on ranges of items.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from palazzo.archive import device_chain, incoming_storage
+from palazzo.frozen_class import frozen
 from palazzo.store import chain_links, items, tombstones
 from palazzo.store.database import Connection
 from palazzo.store.packs import PackReader
@@ -21,7 +21,7 @@ _HASH_BYTES = 32
 """Bytes of each hash in a link."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Device(Record):
     """A device whose chain of links is exported."""
 
@@ -30,7 +30,7 @@ class Device(Record):
     created_at: Time = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link(Record):
     """A link of a device's chain. `absent` says why the item does not exist here, or differs from the digest."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 from palazzo.sync.field_codecs import Id, Name, Time, Whole, require
 from palazzo.sync.merge_state import Outcome, Work, merge_end_states
@@ -14,7 +14,7 @@ from palazzo.sync.records.palace_snapshot import PalaceSnapshot, Selection, hex_
 from palazzo.sync.records.record_kind import Record, RecordKind, RecordName
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """One side of a conflict: a fact, or the range of an item that states it."""
 
@@ -24,7 +24,7 @@ class Side:
     end: Whole | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conflict(Record):
     """Two statements that cannot both be true.
 

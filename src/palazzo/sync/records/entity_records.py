@@ -6,8 +6,8 @@ A limited export contains those of its facts: see `fact_records`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.store.entity_rows import LinkKind
 from palazzo.sync.field_codecs import Flag, Id, Name, Time, require
 from palazzo.sync.merge_state import Outcome, Work, ended_by, settle_versions
@@ -17,7 +17,7 @@ from palazzo.sync.records.record_kind import Record, RecordKind
 from palazzo.text.names import fold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entity(Record):
     """A name to which facts refer."""
 
@@ -26,7 +26,7 @@ class Entity(Record):
     recorded_at: Time
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntityLink(Record):
     """An alias (`name` means `entity`), or a merge (`other` is `entity`)."""
 
@@ -39,7 +39,7 @@ class EntityLink(Record):
     retired_at: Time | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PredicateRule(Record):
     """A declaration about a predicate: whether a subject has one object at a time."""
 

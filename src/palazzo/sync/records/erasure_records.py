@@ -6,10 +6,11 @@ Other copies of the words in this palace are looked for later (`sync/remote_eras
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from palazzo.archive import certificates
 from palazzo.archive.ingest_guard import Guard
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros, Trust
 from palazzo.store import foreign_rows, items, tombstones
 from palazzo.store.database import Connection
@@ -23,7 +24,7 @@ _STANDINGS = range(3)
 _ENDS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tombstone:
     """Erased words, as hashes under the palace's key."""
 
@@ -34,7 +35,7 @@ class Tombstone:
     hash: Digest
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Erasure(Record):
     """An erasure: the items that lost bytes, and its tombstones, which only palaces with the same key can read."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Anchor, Trust, least_trust
 from palazzo.store import anchors, change_log, fact_rows, foreign_rows
 from palazzo.store.database import Connection
@@ -24,7 +25,7 @@ from palazzo.sync.records.record_kind import Record, RecordKind, RecordName
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact(Record):
     """A triple: the ids of its entities, a predicate's name, and the wing in which it holds, if not in all."""
 
@@ -35,7 +36,7 @@ class Fact(Record):
     wing: Id | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileCitation:
     """A file cited by the author of a fact: lines, the digest of their words, and git's id of the file."""
 
@@ -47,7 +48,7 @@ class FileCitation:
     blob: Digest = b""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement:
     """The author of a fact and the place where it is written, if any: an item, or a range of it."""
 
@@ -62,7 +63,7 @@ class Statement:
     anchors: tuple[FileCitation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactVersion(Record):
     """A version of a fact, valid from `recorded_at` until `retired_at`; the `nth` (from 0) of that moment."""
 
@@ -78,7 +79,7 @@ class FactVersion(Record):
     nth: Whole = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnwantedFact(Record):
     """A suggested fact that was rejected, as a hash under the palace's key."""
 

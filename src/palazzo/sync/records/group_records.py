@@ -7,9 +7,10 @@ undid it independently.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Trust
 from palazzo.store import change_groups, change_log
 from palazzo.store.change_groups import MEMBER_TABLES, MemberKind
@@ -21,7 +22,7 @@ from palazzo.sync.records.palace_snapshot import PalaceSnapshot, Selection, hex_
 from palazzo.sync.records.record_kind import Record, RecordKind, RecordName
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group(Record):
     """The changes of one command. `undoes` is the group that it reverted."""
 
@@ -34,7 +35,7 @@ class Group(Record):
     undoes: Id | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member(Record):
     """One change of a group: the id of what `type` names, or for an `undone` one its number in the other group."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import palazzo
+from palazzo.frozen_class import frozen
 from palazzo.sync.field_codecs import Detail, Name, Whole
 from palazzo.sync.records.palace_snapshot import PalaceSnapshot
 from palazzo.sync.records.record_kind import Record, RecordKind
@@ -15,7 +15,7 @@ FORMAT: Literal["palazzo"] = "palazzo"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header(Record):
     """The first line. `filter` is the restriction of the export, by option; empty if it contains everything."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from palazzo.archive import erasure, incoming_storage
@@ -13,6 +13,7 @@ from palazzo.archive.incoming_storage import ArrivalBatch, IntakeResult
 from palazzo.archive.ingest import NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.derived.cutter import Cutter, recut_thread
+from palazzo.frozen_class import frozen
 from palazzo.index.act_overlay import ActsOnItems
 from palazzo.index.consumer import follow
 from palazzo.index.cut_material import from_segment
@@ -30,7 +31,7 @@ from palazzo.sync.records.record_kind import Record, RecordKind
 _AT_ONCE = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Item(Record):
     """One archived item.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ class Selection:
     rows: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PalaceSnapshot:
     """A palace at one moment, and how much of it is read.
 

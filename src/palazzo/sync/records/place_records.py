@@ -7,9 +7,9 @@ it is merged under its first name, and `arrangements.settle` determines its curr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
+from palazzo.frozen_class import frozen
 from palazzo.store import foreign_rows
 from palazzo.store.arrangements import ArrangementKind
 from palazzo.store.database import Connection
@@ -20,7 +20,7 @@ from palazzo.sync.records.palace_snapshot import Selection, query_reader
 from palazzo.sync.records.record_kind import Record, RecordKind, Verdict
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wing(Record):
     """A wing as it was created. Its current name follows from `arrangement`."""
 
@@ -28,7 +28,7 @@ class Wing(Record):
     first_name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room(Record):
     """A room as it was created, in the wing with that id."""
 
@@ -37,7 +37,7 @@ class Room(Record):
     first_name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Project(Record):
     """A project, identified by its identity, and its wing since `changed_at`."""
 
@@ -46,7 +46,7 @@ class Project(Record):
     changed_at: Time = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arrangement(Record):
     """A change to a wing or a room; `target` is a wing, or the room into which another is merged."""
 

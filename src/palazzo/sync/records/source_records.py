@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Source as Filed
 from palazzo.store import change_log, items, tombstones
 from palazzo.store.database import Connection
@@ -19,7 +19,7 @@ _OWN = "palazzo:"
 """Prefix of addresses that are the same on every device: those of notes, diaries and tasks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source(Record):
     """The origin of items. `uri` is where it was seen; it differs between devices.
 
@@ -37,7 +37,7 @@ class Source(Record):
     changed_at: Time = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repetition(Record):
     """A row of a source that repeats an item byte for byte."""
 
@@ -46,7 +46,7 @@ class Repetition(Record):
     item: Id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Revision(Record):
     """The version of a document that was current from a time on."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.store.database import Connection
 from palazzo.store.task_rows import TaskKind, TaskState
 from palazzo.sync.field_codecs import Id, Time
@@ -14,7 +14,7 @@ from palazzo.sync.records.palace_snapshot import Selection, query_reader
 from palazzo.sync.records.record_kind import Record, RecordKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task(Record):
     """A note that is a to-do or a reminder."""
 
@@ -23,7 +23,7 @@ class Task(Record):
     due_at: Time | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State(Record):
     """A state of a task (the note's id) from `recorded_at` until `retired_at`."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from palazzo.frozen_class import frozen
 from palazzo.model import Trust
 from palazzo.store.database import Connection
 from palazzo.sync.field_codecs import Id, Name, Time
@@ -14,7 +15,7 @@ from palazzo.sync.records.palace_snapshot import PalaceSnapshot, Selection, hex_
 from palazzo.sync.records.record_kind import Record, RecordKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tunnel(Record):
     """A tunnel from one room to another, and the drawers to which it leads on each side."""
 

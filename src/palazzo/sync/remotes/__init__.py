@@ -9,10 +9,11 @@ nothing here knows the content of segments. `folder_remote` and `git_remote` imp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from palazzo.errors import DeviceCopied, RemoteRewritten
+from palazzo.frozen_class import frozen
 from palazzo.sync.segments import Head, Segment, SegmentName
 
 ABOUT = "palazzo.json"
@@ -23,7 +24,7 @@ LARGEST_ABOUT = 1024 * 1024
 Kind = Literal["folder", "git"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteState:
     """The content of a remote. `about` is `palazzo.json`, None on a remote that no palace uses yet.
 

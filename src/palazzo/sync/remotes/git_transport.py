@@ -18,11 +18,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from palazzo.errors import RemoteUnusable
+from palazzo.frozen_class import frozen
 from palazzo.git.git_process import find_program
 
 LOCAL_WITHIN = 120.0
@@ -60,7 +60,7 @@ repository.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """Result of a git call: its exit code, its standard output, and its messages in English."""
 

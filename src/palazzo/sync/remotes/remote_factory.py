@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.sync.remotes import Kind, Remote
 from palazzo.sync.remotes.folder_remote import Folder
 from palazzo.sync.remotes.git_remote import GitBranch
@@ -20,7 +20,7 @@ _OVER_SSH = re.compile(r"(?:[^\s/:@-][^\s/:@]*@)?[^\s/:@-][^\s/:@]+:[^\s]+")
 """`user@host:path`. A single letter before the colon is a Windows drive."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteLocation:
     """The target of an address, in a form that does not depend on the working directory: an absolute path or a URL."""
 

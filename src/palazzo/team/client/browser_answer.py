@@ -9,11 +9,11 @@ from __future__ import annotations
 import hmac
 import queue
 import threading
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
+from palazzo.frozen_class import frozen
 from palazzo.team.protocol import CALLBACK
 
 _PATIENCE = 10.0
@@ -26,7 +26,7 @@ _ANSWERED_PAGE = "The provider has answered. You can close this page; the termin
 _FOREIGN_PAGE = "This is no answer to the sign-on that Palazzo waits for. Nothing has changed."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BrowserAnswer:
     """What the provider answered: a code, or an error."""
 

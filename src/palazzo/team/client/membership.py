@@ -15,19 +15,20 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
 from palazzo import locks
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.security.device_keys import DeviceKey
 
 _PATIENCE, _NAP = 10.0, 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Share:
     """A shared wing: its id on the server, and the time (microseconds) from which entries are shared; None for all."""
 
@@ -35,7 +36,7 @@ class Share:
     since: Micros | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Membership:
     """A joined team. `device` is an id of 32 hexadecimal digits; `shared` are the shared wings, by their name here."""
 
@@ -57,7 +58,7 @@ class Membership:
         return replace(self, shared=others if share is None else {**others, wing: share})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SentState:
     """What the server has of a wing from this device: the last segment's name, each record's hash by its key, and the
     digests of approved notes by drawer.
@@ -68,7 +69,7 @@ class SentState:
     approved: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackgroundState:
     """When all shared wings were last sent (microseconds; None is never), and what went wrong since."""
 

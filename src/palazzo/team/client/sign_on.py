@@ -13,12 +13,12 @@ import base64
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.security.display_names import plain_name
 from palazzo.team import identity_provider
 from palazzo.team.client.browser_answer import BrowserAnswer, Listener
@@ -47,7 +47,7 @@ class SignOnFailed(PalazzoError):
     """Nobody signed on; nothing has changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignOnStep:
     """What a person has to do: open an address, and with the device flow enter a code there."""
 
@@ -56,7 +56,7 @@ class SignOnStep:
     is_opened: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignOnMethod:
     """How one signs on at a team server, as it says itself."""
 
@@ -69,7 +69,7 @@ class SignOnMethod:
     """Whether the server passes forms on to the provider, because it keeps a client secret."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Surroundings:
     """What a sign-on does to the world: shows a step, opens a browser (False if there is none), and waits."""
 
@@ -107,7 +107,7 @@ def find_method(connection: TeamConnection) -> SignOnMethod | None:
     return method
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignOn:
     """One attempt to sign on."""
 

@@ -9,12 +9,13 @@ import json
 import math
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import field
 from http.client import HTTPException
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from palazzo.errors import PalazzoError, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.index.openai_compatible import build_opener, is_loopback
 from palazzo.security.device_keys import DeviceKey
 from palazzo.team import protocol
@@ -41,7 +42,7 @@ class TeamRefused(PalazzoError):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SharedHit:
     """A drawer that teammates share, as the server sends it: whose it is, how far it is trusted, and its text.
 
@@ -62,7 +63,7 @@ class SharedHit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamConnection:
     """A team server, and the token to ask it with. No connection stays open between requests."""
 

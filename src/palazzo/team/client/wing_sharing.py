@@ -7,11 +7,12 @@ that still is; the server then deletes the epoch before. A lost answer is repair
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 from palazzo.errors import RemoteRewritten
+from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sync import segments
 from palazzo.sync.device_cards import Card, Signer
@@ -23,7 +24,7 @@ from palazzo.team.client.team_connection import TeamConnection
 from palazzo.team.client.wing_records import Selection
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShareOutcome:
     """What was sent: records, segments and their bytes. `is_new_epoch` says that the rest was withdrawn; `approvals`
     counts notes whose approval was sent or taken back.
@@ -36,7 +37,7 @@ class ShareOutcome:
     approvals: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShareDelta:
     """The lines to send; `is_new_epoch` says that something is withdrawn, so they are all lines."""
 

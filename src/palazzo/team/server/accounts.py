@@ -8,11 +8,11 @@ says.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
 
 from palazzo.errors import NotFound, PalazzoError, UsageError
+from palazzo.frozen_class import frozen
 from palazzo.team.protocol import LONGEST_NAME, ROLES
 from palazzo.team.server.team_database import Session, TeamDatabase
 
@@ -31,7 +31,7 @@ class QuotaExceeded(PalazzoError):
     """A person has sent as much as one may in a day."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """Who asks: a person, and the device (16 bytes) that the token was given to; a join token has none."""
 
@@ -47,7 +47,7 @@ class Account:
         return self.device
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingAccess:
     """A wing, and the role that a person has in it."""
 
@@ -279,7 +279,7 @@ def note(session: Session, person: int, verb: str, wing: int | None = None, deta
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditEntry:
     """One line of the audit log; `at` are microseconds since 1970."""
 

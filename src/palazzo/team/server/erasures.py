@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from psycopg import sql
 from psycopg.errors import Diagnostic
 
+from palazzo.frozen_class import frozen
 from palazzo.sync.segments import SegmentName
 from palazzo.team.protocol import ROLES
 from palazzo.team.server import accounts
@@ -26,7 +26,7 @@ from palazzo.team.server.team_database import Session, TeamDatabase, with_accoun
 from palazzo.team.server.team_schema import DERIVED_TABLES, PARTITIONS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScratchCopy:
     """A worker's machine that has had a scratch copy of a wing, and whether the words are gone from it."""
 
@@ -34,7 +34,7 @@ class ScratchCopy:
     is_clean: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClientNotice:
     """A member's device, and when (microseconds since 1970) it said that it has removed what it had."""
 
@@ -43,7 +43,7 @@ class ClientNotice:
     acknowledged_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Certificate:
     """What was withdrawn, and where its words still are. Times are microseconds since 1970; None is not yet.
 
@@ -70,7 +70,7 @@ class Certificate:
     clients: tuple[ClientNotice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PurgeOutcome:
     """How many erasures were purged; `blocked` row versions were kept for a transaction that still sees them."""
 

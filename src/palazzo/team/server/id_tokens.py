@@ -10,13 +10,13 @@ import hmac
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
+from palazzo.frozen_class import frozen
 from palazzo.team import identity_provider
 from palazzo.team.identity_provider import Provider, ProviderUnusable
 from palazzo.team.server.accounts import NotAllowed
@@ -53,7 +53,7 @@ class IdTokenRefused(NotAllowed):
         super().__init__(f"The ID token is not accepted: {reason}.")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IdToken:
     """A verified ID token: its claims, what it is recognised by, and until when it is accepted (seconds since 1970)."""
 

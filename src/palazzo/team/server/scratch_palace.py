@@ -12,12 +12,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from palazzo.errors import EmbedderUnavailable
+from palazzo.frozen_class import frozen
 from palazzo.palace import EmbedderFactory, Palace, system_clock
 from palazzo.store import (
     change_log,
@@ -54,7 +55,7 @@ IsApproved = Callable[[bytes, str, int], bool]
 """Whether a drawer's text is approved, by its id, text, and the person who shared it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SentRecords:
     """The records of one segment, who sent it, and a name that identifies it."""
 
@@ -89,7 +90,7 @@ class TeamPosition(NamedTuple):
     marks: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamDrawer:
     """A drawer of a wing: whose, its text, its terms in the order of the text, and its vectors as (scale, int8).
 
@@ -118,7 +119,7 @@ class TeamDrawer:
         return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScratchState:
     """What a finished scratch palace holds: the segments that are merged, and the rows that were written from it.
 

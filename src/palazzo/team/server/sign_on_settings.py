@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from palazzo.errors import UsageError
+from palazzo.frozen_class import frozen
 from palazzo.team import identity_provider
 from palazzo.team.protocol import ROLES, SCOPES
 from palazzo.team.server.accounts import MEMBER_DAYS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SignOnSettings:
     """Who may sign on, and by which provider.
 

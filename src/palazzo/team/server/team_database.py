@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -17,6 +16,7 @@ from psycopg import Connection
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.team.server import team_schema
 
 PATIENCE = 10.0
@@ -153,7 +153,7 @@ def with_accounts(session: Session) -> Iterator[None]:
     session.execute("SELECT set_config('palazzo.control', '', true)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HeldWing:
     """A wing that one worker holds, over one connection."""
 

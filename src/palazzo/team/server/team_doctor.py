@@ -6,18 +6,18 @@ Nothing is changed, and no text is read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import psycopg
 
 from palazzo.errors import PalazzoError
+from palazzo.frozen_class import frozen
 from palazzo.team.server import team_schema
 from palazzo.team.server.team_database import Session, TeamDatabase, find_problems
 
 EXPIRES_SOON_DAYS, PURGE_WITHIN_DAYS = 14, 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Check:
     """What was looked at, whether it is as it must be, and what was seen, in a sentence or less."""
 

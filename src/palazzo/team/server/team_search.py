@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from palazzo.archive.archive_reader import id_bounds
 from palazzo.errors import EmbedderUnavailable
+from palazzo.frozen_class import frozen
 from palazzo.index import certainty, fusion, score
 from palazzo.index.embedder import Embedder
 from palazzo.index.presentation import SeenTexts
@@ -38,7 +39,7 @@ Slot = tuple[int, int]
 """A wing, and a slot in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamHit:
     """A drawer that was found: whose it is, how far it is trusted, and its text."""
 

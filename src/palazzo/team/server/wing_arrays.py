@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palazzo.frozen_class import frozen
 from palazzo.index.sign_bits import Signs
 from palazzo.team.server.team_database import Session
 from palazzo.team.server.wing_rows import FREE
@@ -31,7 +31,7 @@ def split_number(number: int) -> tuple[int, int]:
     return number >> _SLOT_BITS, number & ((1 << _SLOT_BITS) - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingArrays:
     """The lengths by slot; the slots (ascending), scales and codes of the passages; and who is named as an author.
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
+from palazzo.frozen_class import frozen
 from palazzo.store import keyword_columns, keyword_table, keyword_tokens
 from palazzo.team.server.row_batches import insert_rows, split, split_columns
 from palazzo.team.server.scratch_palace import TeamDrawer
@@ -51,7 +51,7 @@ _PASSAGE_COLUMNS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredDrawer:
     """What the rows of a wing have of a drawer: its slot, its digest, and the text from which its terms were made."""
 

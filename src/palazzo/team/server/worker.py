@@ -8,9 +8,9 @@ A build costs as much as what is new: it reads new segments, and writes the rows
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from palazzo.frozen_class import frozen
 from palazzo.palace import EmbedderFactory, without_embedder
 from palazzo.sync.segments import SegmentName
 from palazzo.team import protocol
@@ -22,7 +22,7 @@ from palazzo.team.server.scratch_palace import ScratchPalace, SentRecords, TeamD
 from palazzo.team.server.team_database import HeldWing, Session, TeamDatabase
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WingState:
     """A wing to build; `changed` is the number of its last change that the build includes, `built` that of its rows."""
 
@@ -33,7 +33,7 @@ class WingState:
     built: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredSegment:
     """A segment of a wing, without its content."""
 
