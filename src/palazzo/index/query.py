@@ -63,7 +63,9 @@ class Query:
     stretches: bool = False
     """Whether a hit may be the best two drawers of a session or of a document (`stretches`)."""
     certain_only: bool = False
-    """Whether an uncertain answer has no hits, as is right for somebody who did not ask (`certainty`)."""
+    """Whether an uncertain answer has no hits, not even below the floor, as is right for somebody who did not ask
+    (`certainty`).
+    """
     disabled_stages: frozenset[str] = frozenset()
     """Stages (`keywords`, `vectors`, `ranking`, `tokens`) and signals to leave out, so that a benchmark can measure the
     effect of each.

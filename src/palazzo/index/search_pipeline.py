@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, pairwise
 from typing import Literal
 
 from palazzo.archive.archive_reader import read_drawers
@@ -48,6 +49,8 @@ _WIDER = 2000
 """Candidates per list if a filter that the index does not support will drop some."""
 _READ_TOGETHER = 64
 """Hits whose texts are in memory together when many are requested."""
+_READ_FIRST = 8
+"""Hits that are read to find the first one, where an uncertain answer shows none."""
 _BELOW = 3
 """The most hits below the floor that are reported."""
 IndexState = Literal["ready", "keyword-only", "building", "without-tokens"]
@@ -166,18 +169,16 @@ def search(
     ordered_ranks = reasoning_candidates.merge(ordered_ranks, reasoning_ranks.candidate_ranks)
     left_out = _LeftOut()
     every_hit = _hits(connection, ordered_ranks, keyword_candidates, scope, request, by_tokens, left_out)
-    if request.stretches:
-        folded = presentation.fold(every_hit, hit_stretches.DRAWERS_READ * request.limit)
-        hits, seconds = hit_stretches.pair(folded, request.limit)
-    else:
-        hits, seconds = presentation.fold(every_hit, request.limit), {}
+    first_hit = next(every_hit, None)
     held = around.most_held if around is not None and keyword_candidates.frequencies else None
-    if hits and hits[0].drawer.kind == REASONING and held is not None:  # then it is a part of the evidence
+    if (
+        first_hit is not None and first_hit.drawer.kind == REASONING and held is not None
+    ):  # it is a part of the evidence
         candidates, held = [*candidates, *reasoning_ranks.candidates], max(held, reasoning_ranks.most_held)
         candidate_ranks = ordered_ranks
-    nearest_cosine = _nearest_cosine(candidates, hits, index_state)
+    nearest_cosine = _nearest_cosine(candidates, first_hit, index_state)
     chance = score.answer_chance(
-        hits[0].score if hits and not hits[0].is_talk else None,
+        first_hit.score if first_hit is not None and not first_hit.is_talk else None,
         nearest_cosine,
         held,
         score.NEARNESS_BY_TOKENS if by_tokens else score.NEARNESS,
@@ -185,10 +186,14 @@ def search(
     is_uncertain = (
         nearest_cosine is not None
         and around is not None
-        and not (hits and hits[0].is_talk)
+        and not (first_hit is not None and first_hit.is_talk)
         and certainty.is_uncertain(candidate_ranks, matches, nearest_cosine, held)
     )
-    passing_hits = [] if is_uncertain and request.certain_only else _passing(hits, chance, request)
+    hits: list[Hit] = []
+    seconds: dict[int, Hit] = {}
+    if first_hit is not None and not (is_uncertain and request.certain_only):
+        hits, seconds = _unique(chain([first_hit], every_hit), request)
+    passing_hits = _passing(hits, chance, request)
     visible_hits = _show(connection, passing_hits, seconds, parsed_query, request, scope)
     near_hits = [] if passing_hits else presentation.within_budget(hits[:_BELOW], request.budget)
     below = hit_window.with_speakers(connection, near_hits)
@@ -203,6 +208,13 @@ def search(
         is_uncertain,
         left_out.untrusted if chance >= score.ANSWER_FLOOR else 0,
     )
+
+
+def _unique(every_hit: Iterable[Hit], request: Query) -> tuple[list[Hit], dict[int, Hit]]:
+    """Return the hits without near-copies, and the second drawers of hits of two, by the row of the first."""
+    if not request.stretches:
+        return presentation.fold(every_hit, request.limit), {}
+    return hit_stretches.pair(presentation.fold(every_hit, hit_stretches.DRAWERS_READ * request.limit), request.limit)
 
 
 def _show(
@@ -226,10 +238,10 @@ def _show(
     return [hit_stretches.join(hit, fitting.get(hit.row)) for hit in visible_hits]
 
 
-def _nearest_cosine(candidates: Sequence[Candidate], hits: Sequence[Hit], index_state: IndexState) -> float | None:
+def _nearest_cosine(candidates: Sequence[Candidate], first_hit: Hit | None, index_state: IndexState) -> float | None:
     """Return the highest cosine; None if there are none, or the first hit's vector is still to be made."""
     cosines = {candidate.row: candidate.cosine for candidate in candidates if candidate.cosine is not None}
-    if index_state == "building" and hits and hits[0].row not in cosines:
+    if index_state == "building" and first_hit is not None and first_hit.row not in cosines:
         return None
     return max(cosines.values(), default=None)
 
@@ -269,7 +281,8 @@ def _hits(
     scorer, is_first = HitScorer(keyword_candidates.max_bm25, by_tokens), True
     spoken_for = with_evidence(candidate_ranks)
     batch_size = _READ_TOGETHER if request.look is not None else min(request.limit + 1, _READ_TOGETHER)
-    for candidate_rank, drawer in _read(connection, spoken_for, batch_size, request.look):
+    first_batch_size = min(_READ_FIRST, batch_size) if request.certain_only else batch_size
+    for candidate_rank, drawer in _read(connection, spoken_for, first_batch_size, batch_size, request.look):
         candidate = candidate_rank.candidate
         if request.among is not None and candidate.row not in request.among:
             continue
@@ -294,16 +307,18 @@ def _hits(
 def _read(
     connection: Connection,
     candidate_ranks: list[CandidateRank],
+    first_batch_size: int,
     batch_size: int,
     look: Callable[[Sequence[Drawer]], None] | None,
 ) -> Iterator[tuple[CandidateRank, Drawer]]:
-    """Yield each with its drawer; reads `batch_size` of them at once, and passes them to `look`.
+    """Yield each with its drawer; reads `first_batch_size`, then `batch_size` at once, and passes them to `look`.
 
     Drawers that are not live are left out: threads share the index, and a thread with a newer snapshot may have updated
     it beyond this one.
     """
-    for start in range(0, len(candidate_ranks), batch_size):
-        part = candidate_ranks[start : start + batch_size]
+    count = len(candidate_ranks)
+    for start, end in pairwise(sorted({0, *range(first_batch_size, count, batch_size), count})):
+        part = candidate_ranks[start:end]
         read = read_drawers(connection, [candidate_rank.candidate.row for candidate_rank in part])
         if look is not None:
             look(list(read.values()))

@@ -8,6 +8,7 @@ again a little later.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,16 +143,22 @@ def _permit_path(context: Context, path: Path, sufficient: bool) -> Path | None:
 
     Otherwise any caller of a hook could have any file read.
     """
-    from palazzo.operations.watched_sources import histories_here
-
-    custom_homes = [Path(context.variables[name]) for name in compaction_notes.NAMED_BY if context.variables.get(name)]
-    homes = [*custom_homes, *(history.path for history in histories_here(context))]
     try:
         whole = path.resolve()
     except (OSError, RuntimeError):
         return None
-    inside = any(whole.is_relative_to(home.resolve()) for home in homes)
+    inside = any(whole.is_relative_to(home.resolve()) for home in _homes(context))
     return path if inside or (not sufficient and path == context.cwd) else None
+
+
+def _homes(context: Context) -> Iterator[Path]:
+    """Yield the places that the person named, and each host's histories, of which most are not needed."""
+    from palazzo.hosts.host_histories import histories
+    from palazzo.hosts.host_registry import hosts
+
+    yield from (Path(context.variables[name]) for name in compaction_notes.NAMED_BY if context.variables.get(name))
+    for host in hosts():
+        yield from (history.path for history in histories(context.variables, (host.name,), context.project_root))
 
 
 # --- taking in ---------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, BinaryIO
 
 from palazzo.sources.formats import Noise, Unreadable
@@ -71,13 +72,19 @@ def parse_line(raw: bytes) -> JsonObject | Noise | Unreadable:
 def objects_in_head(head: bytes) -> tuple[list[JsonObject], int]:
     """Return the objects among a head's lines, and the number of non-empty lines.
 
-    The last line is not counted if it is cut off.
+    The last line is not counted if it is cut off. Every reader that is asked about a file gets the same objects.
     """
+    objects, count = _parse_head(head)
+    return list(objects), count
+
+
+@lru_cache(maxsize=4)
+def _parse_head(head: bytes) -> tuple[tuple[JsonObject, ...], int]:
     lines = [line for line in head.split(b"\n") if line.strip(_AROUND)]
     values = [parse_line(line) for line in lines]
     if values and not head.endswith(b"\n") and not isinstance(values[-1], dict):
         values.pop()
-    return [value for value in values if isinstance(value, dict)], len(values)
+    return tuple(value for value in values if isinstance(value, dict)), len(values)
 
 
 def string(value: JsonObject, key: str) -> str:
