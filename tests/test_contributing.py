@@ -217,12 +217,12 @@ def tally(context: Context, request: TallyRequest) -> TallyResult:
             '    examples=("palazzo taxonomy --wing api",),\n)',
             '''
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TallyRequest:
     """Count the wings."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TallyResult:
     """The number of wings."""
 
@@ -509,15 +509,15 @@ RECORD = Addition(
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from palazzo.frozen_class import frozen
 from palazzo.sync.field_codecs import Id, Name
 from palazzo.sync.merge_state import Outcome, Work
 from palazzo.sync.records.palace_snapshot import PalaceSnapshot, hex_id
 from palazzo.sync.records.record_kind import Record, RecordKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signpost(Record):
     """A name by which people find their way."""
 
