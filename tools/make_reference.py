@@ -194,11 +194,12 @@ def _command(operation: Operation[Any, Any] | LocalCommand) -> Iterator[str]:
 
 def _json(result: type) -> Iterator[str]:
     """Yield the fields of a result; if it has several kinds, those of each kind, labelled with its `of`."""
-    kinds: list[type] = result.__subclasses__()
+    kinds = [kind for kind in result.__subclasses__() if hasattr(kind, "of")]
+    kinds = [*{kind.__name__: kind for kind in kinds}.values()]  # a class is there twice until its slots are collected
     for n, kind in enumerate(kinds or [result]):
         if n:
             yield ""
-        of = f" of {getattr(kind, 'of', '')}" if kinds else ""
+        of = f" of {kind.of}" if kinds else ""
         yield f"`--json`{of}: {', '.join(f'`{name}`' for name in _result_fields(kind))}."
 
 
