@@ -194,7 +194,7 @@ def _command(operation: Operation[Any, Any] | LocalCommand) -> Iterator[str]:
 
 def _json(result: type) -> Iterator[str]:
     """Yield the fields of a result; if it has several kinds, those of each kind, labelled with its `of`."""
-    kinds = [kind for kind in result.__subclasses__() if hasattr(kind, "of")]
+    kinds: list[Any] = [kind for kind in result.__subclasses__() if hasattr(kind, "of")]
     kinds = [*{kind.__name__: kind for kind in kinds}.values()]  # a class is there twice until its slots are collected
     for n, kind in enumerate(kinds or [result]):
         if n:

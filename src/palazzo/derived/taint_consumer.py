@@ -10,6 +10,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from palazzo.archive.hook_messages import KIND as HEARD
@@ -33,6 +34,8 @@ CONSUMER = "taint"
 _EARLIEST_POINT = Micros(-(1 << 62))
 _LAST = 1 << 62
 _NAME_BYTES = 12
+_READ_TOGETHER = 128
+"""Messages before a range that are read together: a window of words holds about as many."""
 _SKEW = 2_000_000
 """Microseconds by which a sub-agent may appear to begin after its report, or before its task: another process wrote
 their times.
@@ -223,15 +226,19 @@ class _Around:
         utterances_by_row: list[list[Utterance]] = []
         size = 0
         first_met = taint_rows.first_met(self._connection, self.thread)
-        for row in cut_material.rows_before(self._connection, self.thread, self.start):
-            (item,), _ = cut_material.load_unmarked(self._connection, [row])
-            marks = taint_rows.of_items(self._connection, [row])
-            utterances = heard_words(item, marks, is_local=first_met is None or item.ordinal <= first_met)
-            utterances_by_row.append(utterances)
-            size += sum(len(utterance.text) for utterance in utterances)
-            if size >= WINDOW:
-                break
-        return [utterance for batch in reversed(utterances_by_row) for utterance in batch]
+        rows = cut_material.rows_before(self._connection, self.thread, self.start)
+        while size < WINDOW and (batch := list(islice(rows, _READ_TOGETHER))):
+            cut_items, _ = cut_material.load_unmarked(self._connection, batch)
+            marks_by_row: dict[int, list[Mark]] = {}
+            for mark in taint_rows.of_items(self._connection, batch):
+                marks_by_row.setdefault(mark.item, []).append(mark)
+            for item in cut_items:
+                is_local = first_met is None or item.ordinal <= first_met
+                utterances_by_row.append(heard_words(item, marks_by_row.get(item.row, ()), is_local))
+                size += sum(len(utterance.text) for utterance in utterances_by_row[-1])
+                if size >= WINDOW:
+                    break
+        return [utterance for utterances in reversed(utterances_by_row) for utterance in utterances]
 
     def find_dependents(self, since: Mapping[str, Micros]) -> list[tuple[Thread, int]]:
         """Return the other threads, each from an ordinal on, that depend on changed marks: by kind, since when.

@@ -117,13 +117,13 @@ def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
 
 
 def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[int]:
-    """Yield the row ids of a thread's messages before the ordinal, the last one first."""
+    """Yield the row ids of a thread's messages before the ordinal, the last one first, read as they are taken."""
     rows = connection.execute(
         "SELECT id FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
         " ORDER BY ordinal DESC, recorded_at DESC, uid DESC",
         (*thread, ordinal),
     )
-    return (int(row) for (row,) in list(rows))
+    return (int(row) for (row,) in rows)
 
 
 def has_begun(connection: Connection, thread: Thread, ordinal: int) -> bool:

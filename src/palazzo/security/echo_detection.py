@@ -27,7 +27,9 @@ _RUN = 4
 _MANY = 3
 _LONGEST_PART = 100_000
 """The most characters of one part that are compared: half of them from its end."""
+_SHORT = 4_000
 Voice = Literal["untrusted", "person", "local"]
+_WordsAndRuns = tuple[frozenset[str], frozenset[tuple[str, ...]]]
 _WORD = make_regex(r"[^\W_]+(?:[._:/@'’-][^\W_]+)*")
 _UNSPACED_LETTER = make_regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _SENTENCE = make_regex(r"(?<=[.!?])\s+|[\n。！？]+")
@@ -415,13 +417,21 @@ class _Bag:
         self.runs.subtract(runs)
 
 
-@lru_cache(maxsize=128)
-def _words_and_runs(text: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
+def _words_and_runs(text: str) -> _WordsAndRuns:
+    """Return what a text contains. A service sees the same texts again at each turn of a session."""
+    return _of_short(text) if len(text) <= _SHORT else _of_long(text)
+
+
+def _analyse(text: str) -> _WordsAndRuns:
     half = _LONGEST_PART // 2
     excerpt = text if len(text) <= _LONGEST_PART else f"{text[:half]}\n{text[-half:]}"
     sentences = list(_sentences(excerpt))
     words = frozenset(word for sentence in sentences for word in sentence)
     return words, frozenset(run for sentence in sentences for run in _runs(sentence))
+
+
+_of_long, _of_short = lru_cache(maxsize=128)(_analyse), lru_cache(maxsize=512)(_analyse)
+"""Of short texts many are remembered, of long ones few: some 40 MB at most, and usually a tenth."""
 
 
 def _sentences(text: str) -> Iterator[list[str]]:
