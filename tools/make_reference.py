@@ -194,8 +194,8 @@ def _command(operation: Operation[Any, Any] | LocalCommand) -> Iterator[str]:
 
 def _json(result: type) -> Iterator[str]:
     """Yield the fields of a result; if it has several kinds, those of each kind, labelled with its `of`."""
-    kinds: list[Any] = [kind for kind in result.__subclasses__() if hasattr(kind, "of")]
-    kinds = [*{kind.__name__: kind for kind in kinds}.values()]  # a class is there twice until its slots are collected
+    subclasses: list[Any] = result.__subclasses__()  # a class is there twice until what it was without slots has gone
+    kinds = [*{subclass.__name__: subclass for subclass in subclasses if hasattr(subclass, "of")}.values()]
     for n, kind in enumerate(kinds or [result]):
         if n:
             yield ""
