@@ -60,7 +60,7 @@ class Amp:
     """Reads one thread, given its file."""
 
     kind = KIND
-    version = 1
+    version = 2  # 1 gave a command that printed nothing the words "result", "output:" and "exitCode: 0"
 
     def __init__(self, clock: Callable[[], Micros] = _read_clock) -> None:
         self._now = clock
@@ -266,7 +266,8 @@ def _text_of(result: object) -> str:
         return joint.join(filter(None, map(_text_of, result)))
     if isinstance(result, dict):
         words = [text for key in _RESULT_WORDS if isinstance(text := result.get(key), str) and text]
-        return "\n".join(words) if words else call_text("result", result)
+        is_silent = not words and result.get("exitCode") == 0  # a command that printed nothing
+        return "\n".join(words) if words or is_silent else call_text("result", result)
     return "" if result is None else json.dumps(result)
 
 
