@@ -27,25 +27,25 @@ def frozen(cls: type[_Class]) -> type[_Class]:
     Raises:
         TypeError: a field cannot be given to the constructor by its position.
     """
-    own = set(cls.__dict__)
-    made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
-    names = [one.name for one in fields(made)]
-    if tuple(names) != made.__match_args__:
+    defined_names = set(cls.__dict__)
+    data_class: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    names = [member.name for member in fields(data_class)]
+    if tuple(names) != data_class.__match_args__:
         raise TypeError(f"each field of {cls.__name__} must be a positional argument of its constructor")
     methods = {
-        "__init__": _first_init(made),
+        "__init__": _first_init(data_class),
         "__repr__": _repr,
         "__reduce__": _reduce_by(_getter(names)),
         "__setattr__": _refuse_to_set,
         "__delattr__": _refuse_to_delete,
     }
-    if "__eq__" not in own:
-        compared = _getter([one.name for one in fields(made) if one.compare])
-        methods |= {"__eq__": _equal_by(compared), "__hash__": _hash_by(compared)}
+    if "__eq__" not in defined_names:
+        read_compared = _getter([member.name for member in fields(data_class) if member.compare])
+        methods |= {"__eq__": _equal_by(read_compared), "__hash__": _hash_by(read_compared)}
     for name, method in methods.items():
-        if name not in own:
-            setattr(made, name, method)
-    return made  # type: ignore[no-any-return]
+        if name not in defined_names:
+            setattr(data_class, name, method)
+    return data_class  # type: ignore[no-any-return]
 
 
 def _first_init(cls: Any) -> Callable[..., None]:
@@ -62,24 +62,24 @@ def _compile_init(cls: Any) -> Callable[..., None]:
     """Return the constructor that `dataclass` would make; each value goes straight into its slot."""
     scope: dict[str, Any] = {"_default": MISSING}
     parameters, body = [], []
-    for one in fields(cls):
-        scope[f"_set_{one.name}"] = getattr(cls, one.name).__set__
-        parameter, value = one.name, one.name
-        if one.default_factory is not MISSING:
-            scope[f"_make_{one.name}"] = one.default_factory
-            parameter = f"{one.name}=_default"
-            value = f"_make_{one.name}() if {one.name} is _default else {one.name}"
-        elif one.default is not MISSING:
-            scope[f"_default_{one.name}"] = one.default
-            parameter = f"{one.name}=_default_{one.name}"
+    for member in fields(cls):
+        scope[f"_set_{member.name}"] = getattr(cls, member.name).__set__
+        parameter, value = member.name, member.name
+        if member.default_factory is not MISSING:
+            scope[f"_make_{member.name}"] = member.default_factory
+            parameter = f"{member.name}=_default"
+            value = f"_make_{member.name}() if {member.name} is _default else {member.name}"
+        elif member.default is not MISSING:
+            scope[f"_default_{member.name}"] = member.default
+            parameter = f"{member.name}=_default_{member.name}"
         parameters.append(parameter)
-        body.append(f"_set_{one.name}(self, {value})")
+        body.append(f"_set_{member.name}(self, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     exec(f"def __init__(self, {', '.join(parameters)}):\n " + "\n ".join(body or ["pass"]), scope)  # noqa: S102 - names of fields alone
-    made: Callable[..., None] = scope["__init__"]
-    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
-    return made
+    init: Callable[..., None] = scope["__init__"]
+    init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    return init
 
 
 def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -112,8 +112,8 @@ def _reduce_by(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tupl
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
-    return f"{type(self).__qualname__}({shown})"
+    values = ", ".join(f"{member.name}={getattr(self, member.name)!r}" for member in fields(self) if member.repr)
+    return f"{type(self).__qualname__}({values})"
 
 
 def _refuse_to_set(self: Any, name: str, value: object) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from palazzo.features.selftest.kill_suite import wait_for_background
 from palazzo.features.service.background_process import lock_file
+from palazzo.locks import is_held
 
 VICTIM = """
 import os, signal, sys, apsw
@@ -83,6 +84,7 @@ def test_the_suite_waits_until_a_background_process_has_ended(tmp_path: Path) ->
     with subprocess.Popen(holding, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
+        assert is_held(lock_file(palace))
         wait_for_background(palace)
-        assert holder.wait(10) == 0
+        assert not is_held(lock_file(palace))
     wait_for_background(palace)  # nothing is held, and it does not wait
