@@ -54,8 +54,9 @@ from palazzo.features.search.search import search
 from palazzo.index import ranking, reranking
 from palazzo.index.embedder import Embedder
 from palazzo.index.embedder_choice import EmbedderSpec, open_embedder
+from palazzo.index.signals import Signals
 
-NAMES = ranking.Signals._fields
+NAMES = Signals._fields
 STEPS, RATE, L2, SHARPNESS = 250, 0.05, 1e-3, 4.0
 PULL = 0.2
 """How strongly the weights of work are drawn towards `TALK`: the most that costs nothing (0.05 to 0.2 are alike, 0.5 is

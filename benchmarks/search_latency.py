@@ -8,9 +8,9 @@ question is embedded by the bundled model; its time is in the figures and stands
 vector is then replaced by a synthetic one, since the palace's are.) In the same run: a bare FTS5 query for the
 same words, an exact float32 scan in NumPy, and the pipeline without pruning, with the share of its ten best
 that pruning kept; and the pipeline with the best candidates compared token by token, for a question whose
-passages were not compared before, and for the same one asked again. Processor times are of the whole process, and say
-more than wall times on a machine that others use. `--background` times the same while another
-process embeds and commits in the palace.
+passages were not compared before, and for the same one asked again. Garbage is collected as in the service.
+Processor times are of the whole process, and say more than wall times on a machine that others use. `--background`
+times the same while another process embeds and commits in the palace.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from benchmarks.make_palace import MEASURED_WING, Library, palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, private_mb, report, resident_mb, spread
 from benchmarks.synthetic import DIMENSION, SyntheticVectors
 
+from palazzo.daemon import garbage_collection
 from palazzo.index import passage_embedding
 from palazzo.index import search_pipeline as recall
 from palazzo.index.embedder import TokenStates
@@ -118,8 +119,10 @@ def questions(library: Library, count: int, seed: int) -> Iterator[str]:
 def measure(path: Path, texts: Sequence[str], background: bool) -> list[Row]:
     """Return a row for each way of asking; times in milliseconds."""
     embedder = TimedEmbedder()
+    garbage_collection.collect_seldom()
     with Palace.open(path, "read", embedder=lambda: embedder) as palace:
         opening = milliseconds(lambda: palace.search(Query(texts[0])))
+        garbage_collection.exempt_loaded_objects()
         memory: Row = {"MB resident": round(resident_mb()), "of it private": round(private_mb())}
         index = palace._index
         assert index is not None

@@ -17,7 +17,19 @@ ROOT = Path(__file__).parents[1] / "src" / "palazzo"
 
 FLOORS = (
     # The lowest floor first. A room imports from its own floor's lower neighbours and from all floors below.
-    ("palazzo", "errors", "model", "frozen_class", "paths", "locks", "host_names", "onnx_runtime", "text", "settings"),
+    (
+        "palazzo",
+        "errors",
+        "model",
+        "frozen_class",
+        "named_tuples",
+        "paths",
+        "locks",
+        "host_names",
+        "onnx_runtime",
+        "text",
+        "settings",
+    ),
     ("security",),
     ("store",),
     ("git",),

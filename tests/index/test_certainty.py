@@ -14,7 +14,8 @@ from palazzo.index import certainty
 from palazzo.index.certainty import BY_TOKENS, BY_VECTORS, AnswerEvidence, answer_certainty, gather_evidence
 from palazzo.index.fusion import Candidate
 from palazzo.index.query import Query
-from palazzo.index.ranking import WORK, CandidateRank, Signals
+from palazzo.index.ranking import WORK, CandidateRank
+from palazzo.index.signals import Signals
 from palazzo.index.token_matching import TokenMatch
 from palazzo.model import Place
 from palazzo.operations.context import Context

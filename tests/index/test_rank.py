@@ -16,12 +16,12 @@ from palazzo.index.ranking import (
     TALK,
     WORK,
     CandidateRank,
-    Signals,
     closest,
     rank,
     total,
     weights_without,
 )
+from palazzo.index.signals import Signals
 from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.questions import Marks
 

@@ -20,8 +20,9 @@ from palazzo.index.fusion import Candidate
 from palazzo.index.minilm import DATA, GRAPH, STATES_GRAPH, MiniLM, damaged_files
 from palazzo.index.neighbour_search import Around
 from palazzo.index.query import Query
-from palazzo.index.ranking import NOT_EXAMINED, WORK, CandidateRank, Signals
+from palazzo.index.ranking import NOT_EXAMINED, WORK, CandidateRank
 from palazzo.index.search_pipeline import Answer
+from palazzo.index.signals import Signals
 from palazzo.index.token_matching import StatesCache, TokenMatch
 from palazzo.model import Place
 from palazzo.operations.context import Context

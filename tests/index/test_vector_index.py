@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from tests.derived.state import drawers
 from tests.index.hashed_words import HashedWords
 
 from palazzo.index import passage_embedding
-from palazzo.index.vector_index import Filter, VectorIndex
+from palazzo.index.vector_index import Filter, VectorIndex, best_of_each
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
 from palazzo.store import vector_rows
@@ -207,3 +207,17 @@ def test_an_empty_index_finds_nothing(filled: Callable[[NDArray[np.float32]], Ve
     assert index.nearest(query, 5, EVERYWHERE) == []
     assert index.nearest(query, 5, Filter(rooms=frozenset([3]), kind="note", since=Micros(1), until=Micros(2))) == []
     assert index.cosines_of([1, 2], query) == {}
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.sampled_from([0.1, 0.25, 0.5, 0.75])), max_size=60), st.integers(1, 5))
+def test_the_best_of_each_drawer_are_those_that_sorting_all_finds(
+    passages: list[tuple[int, float]], limit: int
+) -> None:
+    best: dict[int, float] = {}
+    for owner, score in sorted(passages, key=lambda passage: (-passage[1], passage[0])):
+        best.setdefault(owner, score)
+    owners = np.array([owner for owner, _ in passages], dtype=np.int64)
+    scores = np.array([score for _, score in passages], dtype=np.float32)
+    found = best_of_each(owners, scores, limit)
+    assert [owner for owner, _ in found] == list(best)[:limit]
+    assert [score for _, score in found] == pytest.approx(list(best.values())[:limit])

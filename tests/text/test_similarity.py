@@ -16,6 +16,11 @@ def test_case_white_space_and_punctuation_do_not_matter(words: list[str], gap: s
     assert signature(gap.join(words).upper()) == signature(" ".join(words))
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_text_is_split_like_any_other(text: str) -> None:
+    assert signature(f"word {text}") == signature(f"word {text} …")
+
+
 @given(st.text(), st.text())
 def test_a_share_is_between_none_and_all(one: str, other: str) -> None:
     assert 0.0 <= containment(signature(one), signature(other)) <= 1.0

@@ -32,6 +32,7 @@ from palazzo import __version__, locks
 from palazzo.client import rpc, startup
 from palazzo.client.jsonl import Stream
 from palazzo.client.rpc import Address
+from palazzo.daemon import garbage_collection
 from palazzo.daemon.service_socket import Listener, is_own_user
 from palazzo.errors import PalazzoError, ServiceUnavailable
 
@@ -141,6 +142,7 @@ class Service:
         }
 
     def _start(self) -> None:
+        garbage_collection.collect_seldom()
         from palazzo.daemon import service_log
         from palazzo.daemon.background_work import BackgroundWork
         from palazzo.daemon.engine import Engine
@@ -298,6 +300,7 @@ class Service:
                     context.open_embedder()
             self.hooks.load()
             self.hooks.catch_up()
+            garbage_collection.exempt_loaded_objects()
             self._background.begin()
             while True:
                 if self.ending.wait(_WARM_MCP_AFTER):

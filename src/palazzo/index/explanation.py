@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from palazzo.index.presentation import Reason
-from palazzo.index.ranking import CandidateRank, Signals
+from palazzo.index.ranking import CandidateRank
+from palazzo.index.signals import Signals
 
 
 def reasons(candidate_rank: CandidateRank, max_bm25: float) -> tuple[Reason, ...]:

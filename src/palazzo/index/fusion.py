@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from palazzo.named_tuples import make_rows
+
 DENSE_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.6
 
 
@@ -27,9 +29,17 @@ def fuse(cosines: Mapping[int, float], bm25: Mapping[int, float]) -> list[Candid
     scores = {row: DENSE_WEIGHT * score for row, score in dense.items()}
     for row, score in words.items():
         scores[row] = scores.get(row, 0.0) + weight * score
+    return _sort_candidates(scores, cosines, bm25)
+
+
+def _sort_candidates(
+    scores: Mapping[int, float], cosines: Mapping[int, float], bm25: Mapping[int, float]
+) -> list[Candidate]:
+    """Return the candidates in the order of their scores, the newest first where they are equal."""
     pairs = sorted(zip(scores.values(), scores, strict=True), reverse=True)
-    cosine, bm = cosines.get, bm25.get
-    return [Candidate(row, cosine(row), bm(row), score) for score, row in pairs]
+    rows = [row for _, row in pairs]
+    values = zip(rows, map(cosines.get, rows), map(bm25.get, rows), (score for score, _ in pairs), strict=True)
+    return make_rows(Candidate, values)
 
 
 def _scale_to_range(scores: Mapping[int, float]) -> dict[int, float]:
@@ -38,7 +48,9 @@ def _scale_to_range(scores: Mapping[int, float]) -> dict[int, float]:
         return {}
     low, high = min(scores.values()), max(scores.values())
     width = high - low
-    return {row: (score - low) / width if width > 1e-9 else 1.0 for row, score in scores.items()}
+    if width <= 1e-9:
+        return dict.fromkeys(scores, 1.0)
+    return {row: (score - low) / width for row, score in scores.items()}
 
 
 def _scaled_from_zero(scores: Mapping[int, float]) -> dict[int, float]:
@@ -66,5 +78,4 @@ def fuse_beside(
     }
     for row, score in bm25.items():
         scores[row] = scores.get(row, 0.0) + weight * (min(score / most, 1.0) if most > 1e-9 else 1.0)
-    pairs = sorted(zip(scores.values(), scores, strict=True), reverse=True)
-    return [Candidate(row, cosines.get(row), bm25.get(row), score) for score, row in pairs]
+    return _sort_candidates(scores, cosines, bm25)

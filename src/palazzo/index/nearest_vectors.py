@@ -53,6 +53,11 @@ class NearestVectors:
             index.follow(connection)
             self._sought = _VECTOR_POOL.submit(_nearest, index, embedder, parsed_query.sentence, scope, limit)
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether the nearest vectors are still searched."""
+        return self._sought is not None and not self._sought.done()
+
     def cosines(self, keyword_candidates: KeywordCandidates) -> dict[int, float]:
         """Return the cosines of the nearest drawers and of those found by keyword; empty without vectors."""
         if self._index is None or self._sought is None:

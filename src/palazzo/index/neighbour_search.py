@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from palazzo.frozen_class import frozen
@@ -13,10 +13,11 @@ from palazzo.index.recall_source import PalaceSource, RecallSource, Sides
 from palazzo.store.drawers import DrawerPlacement
 from palazzo.text.word_forms import is_identifier
 
-_SOURCES_OF = 120
+SOURCES_OF = 120
 """The most candidates whose source is looked up: those further down are the best of no source."""
 _LEAST_TOTAL = 1_000
 """The number of drawers from which the counts of a palace say how rare a word is."""
+_NO_WORDS: frozenset[str] = frozenset()
 _OFTEN = 2_000
 """The most drawers of a word that is looked up by source: a more common word says little and takes long."""
 
@@ -53,14 +54,14 @@ class Around:
     size of a small palace.
     """
 
-    def share(self, row: int) -> float:
-        """Return the share of the query words' weight that a drawer has."""
-        row_words = self.words_by_row.get(row)
-        if not row_words:
-            return 0.0
-        return sum(
-            value for word, value in self.worth.items() if word in row_words
-        )  # a set's order is another each time
+    def compute_shares(self, rows: Iterable[int]) -> list[float]:
+        """Return the share of the query words' weight that each drawer has."""
+        row_words = [self.words_by_row.get(row, _NO_WORDS) for row in rows]
+        shares = {  # in the order of the worths: a set's order is another each time
+            words: sum(value for word, value in self.worth.items() if word in words) if words else 0.0
+            for words in set(row_words)
+        }
+        return [shares[words] for words in row_words]
 
 
 def look_around(
@@ -76,7 +77,7 @@ def look_around(
     """
     neighbours = _neighbours(recall_source.read_neighbours(best))
     neighbour_rows = set(neighbours) - set(best)
-    placements = recall_source.read_placements([*best, *neighbour_rows, *remaining_rows[:_SOURCES_OF]])
+    placements = recall_source.read_placements([*best, *neighbour_rows, *remaining_rows[:SOURCES_OF]])
     rows = tuple(row for row in (*best, *sorted(neighbour_rows)) if row in placements)
     sources = sorted({placements[row].source for row in rows})
     sides = {row: neighbours.get(row, ((), ())) for row in rows}
@@ -180,11 +181,10 @@ def _find_most_held(
     total = max(keyword_candidates.total, _LEAST_TOTAL)
     worth = {word: idf(frequency, total) for word, frequency in keyword_candidates.frequencies.items()}
     whole = sum(worth.values())
-    return (
-        max((sum(worth[word] for word in sorted(words_by_row.get(row, ()))) / whole for row in rows), default=0.0)
-        if whole > 0
-        else 0.0
-    )
+    if whole <= 0:
+        return 0.0
+    word_sets = {words_by_row.get(row, _NO_WORDS) for row in rows}
+    return max((sum(worth[word] for word in sorted(words)) / whole for words in word_sets), default=0.0)
 
 
 def _latest(

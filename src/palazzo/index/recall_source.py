@@ -67,10 +67,42 @@ class RecallSource(Protocol):
         ...
 
 
+class SurroundingsReader:
+    """Reads the places and neighbours of drawers in one snapshot; nothing is read twice."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._neighbours: dict[int, Sides] = {}
+        self._placements: dict[int, DrawerPlacement] = {}
+
+    def read_ahead(self, rows: Sequence[int], examined: int, placed: int) -> None:
+        """Read what will be asked about likely candidates: neighbours of the first `examined`, places of `placed`.
+
+        A search does so while it waits for the model.
+        """
+        sides = self.read_neighbours(rows[:examined]).values()
+        beside = [row for preceding, following in sides for row in (*preceding[:1], *following[:1])]
+        self.read_placements(list(dict.fromkeys((*rows[:placed], *beside))))
+
+    def read_neighbours(self, rows: Sequence[int]) -> dict[int, Sides]:
+        """Return the neighbours of drawers, in the order of `rows`."""
+        missing = [row for row in rows if row not in self._neighbours]
+        if missing:
+            self._neighbours |= drawers.read_neighbours(self._connection, missing)
+        return {row: self._neighbours[row] for row in rows if row in self._neighbours}
+
+    def read_placements(self, rows: Sequence[int]) -> dict[int, DrawerPlacement]:
+        """Return the places of the live drawers among these."""
+        missing = [row for row in rows if row not in self._placements]
+        if missing:
+            self._placements |= drawers.read_placements(self._connection, missing)
+        return {row: self._placements[row] for row in rows if row in self._placements}
+
+
 class PalaceSource:
     """The recall source of a palace: a snapshot, and what the search of one query found in it.
 
-    `uses` are the drawers that the asking session has used; None if use does not count.
+    `uses` are the drawers that the asking session has used; None if use does not count. `reader` may have read ahead.
     """
 
     def __init__(
@@ -80,17 +112,19 @@ class PalaceSource:
         index: VectorIndex | None = None,
         vector: NDArray[np.float32] | None = None,
         uses: frozenset[int] | None = None,
+        reader: SurroundingsReader | None = None,
     ) -> None:
         self._connection, self._keyword_candidates = connection, keyword_candidates
         self._index, self._vector, self._uses = index, vector, uses
+        self._reader = reader or SurroundingsReader(connection)
 
     def read_neighbours(self, rows: Sequence[int]) -> Mapping[int, Sides]:
         """Return the neighbours of drawers."""
-        return drawers.read_neighbours(self._connection, rows)
+        return self._reader.read_neighbours(rows)
 
     def read_placements(self, rows: Sequence[int]) -> Mapping[int, DrawerPlacement]:
         """Return the places of the live drawers among these."""
-        return drawers.read_placements(self._connection, rows)
+        return self._reader.read_placements(rows)
 
     def compute_cosines(self, rows: Sequence[int]) -> Mapping[int, float]:
         """Return the cosines of drawers, by the best passage of each."""

@@ -18,10 +18,10 @@ from palazzo.index.ranking import (
     REASONING_WEIGHT,
     WORK,
     CandidateRank,
-    Signals,
     total,
     weights_without,
 )
+from palazzo.index.signals import Signals
 from palazzo.index.token_matching import TokenMatch
 
 TALK_BY_TOKENS = Signals(

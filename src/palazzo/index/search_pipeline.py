@@ -28,15 +28,16 @@ from palazzo.index.fusion import Candidate
 from palazzo.index.keyword_candidates import POSTINGS_BUDGET, KeywordCandidates
 from palazzo.index.lexicon import Lexicon
 from palazzo.index.nearest_vectors import NEAR, NearestVectors, QueryEmbedder
-from palazzo.index.neighbour_search import idf
+from palazzo.index.neighbour_search import SOURCES_OF, idf
 from palazzo.index.presentation import Hit
 from palazzo.index.query import ParsedQuery, Query
-from palazzo.index.ranking import CandidateRank, Signals
+from palazzo.index.ranking import RERANK_LIMIT, CandidateRank
 from palazzo.index.reasoning_candidates import ReasoningRanks, SaidCandidates
-from palazzo.index.recall_source import PalaceSource
+from palazzo.index.recall_source import PalaceSource, SurroundingsReader
 from palazzo.index.recall_stages import HitScorer, rank_candidates, with_evidence
 from palazzo.index.reranker import Reranker, reorder
 from palazzo.index.search_scope import REASONING, SearchScope
+from palazzo.index.signals import Signals
 from palazzo.index.token_matching import TokenMatch, TokenMatcher
 from palazzo.index.vector_index import VectorIndex
 from palazzo.model import Drawer
@@ -130,6 +131,9 @@ def search(
             narrow_scope,
             separate_scope,
         )
+    reader = SurroundingsReader(connection)
+    if dense.is_pending and "ranking" not in request.disabled_stages:
+        reader.read_ahead([row for row, _ in keyword_candidates.row_scores], RERANK_LIMIT, RERANK_LIMIT + SOURCES_OF)
     cosines = dense.cosines(keyword_candidates)
     candidates = fusion.fuse(cosines, dict(keyword_candidates.row_scores))
     if request.among is not None:
@@ -140,7 +144,7 @@ def search(
         candidate_ranks = [CandidateRank(item, Signals(), item.rank_score, Signals()) for item in candidates]
         around = None
     else:
-        palace_source = PalaceSource(connection, keyword_candidates, index, dense.vector, uses)
+        palace_source = PalaceSource(connection, keyword_candidates, index, dense.vector, uses, reader)
         candidate_ranks, around = rank_candidates(
             palace_source, parsed_query, candidates, keyword_candidates, near, uses, request.disabled_stages
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,10 @@ _SPARSE = 6
 """If a filter admits less than one vector in this many, the admitted vectors are gathered and searched; otherwise all
 are scanned and the others are dropped (measured at 1.6 million: 25 ns per gathered vector, 5 ns per scanned one).
 """
+_CACHED_ROWS = 256
+"""The number of vectors whose float32 values (1.5 KB each) stay in a core's cache between two passes."""
+_BEST_OF = 3
+"""Of this many passages for each drawer that is wanted, the best are sorted first; seldom are more needed."""
 _FILTERS_HELD = 16
 _GROWTH = 1.5
 _ROWS_AT_ONCE = 8192
@@ -89,7 +93,7 @@ class VectorIndex:
     def nearest(self, query: NDArray[np.float32], limit: int, passage_filter: Filter) -> list[tuple[int, float]]:
         """Return (drawer row ID, cosine) of the nearest drawers, best first; a drawer's best passage counts."""
         with self._lock:
-            slots = self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter)
+            slots = np.sort(self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter))
             scores = self._cosines(slots, query)
             owners = self._drawers[slots]
         return best_of_each(owners, scores, limit)
@@ -106,7 +110,7 @@ class VectorIndex:
         self, kinds: Sequence[Mapping[int, Sequence[int]]], query: NDArray[np.float32]
     ) -> list[dict[int, float]]:
         """Return, by key, each window's cosine for each kind: of the mean of its drawers' best passages."""
-        every = list(dict.fromkeys(drawer for kind in kinds for members in kind.values() for drawer in members))
+        every = sorted(set().union(*(members for kind in kinds for members in kind.values())))
         with self._lock:
             slots = self._slots_of(every)
             vectors = np.zeros((len(slots) + 1, self.dimension), dtype=np.float32)
@@ -157,10 +161,11 @@ class VectorIndex:
         return mask
 
     def _cosines(self, slots: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
-        if not len(slots):
-            return np.zeros(0, dtype=np.float32)
-        # Not `@`: BLAS would share so little work among threads, and wait for them while others use the processor.
-        products: NDArray[np.float32] = np.einsum("ij,j->i", self._codes[slots].astype(np.float32), query)
+        products = np.zeros(len(slots), dtype=np.float32)
+        for start in range(0, len(slots), _CACHED_ROWS):
+            codes = self._codes[slots[start : start + _CACHED_ROWS]].astype(np.float32)
+            # Not `@`: BLAS would share so little work among threads, and wait for them while others use the processor.
+            np.einsum("ij,j->i", codes, query, out=products[start : start + _CACHED_ROWS])
         scores: NDArray[np.float32] = products * self._scales[slots]
         return scores
 
@@ -245,14 +250,20 @@ class VectorIndex:
 
 def best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
     """Return (owner, its highest score) of the best `limit`, best first; for equal scores, the older drawer first."""
+    if len(scores) > _BEST_OF * limit:
+        least = np.partition(scores, -_BEST_OF * limit)[-_BEST_OF * limit]
+        leading = np.flatnonzero(scores >= least)
+        best = _first_of_each(owners[leading], scores[leading])
+        if len(best) >= limit:
+            return best[:limit]
+    return _first_of_each(owners, scores)[:limit]
+
+
+def _first_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32]) -> list[tuple[int, float]]:
     order = np.lexsort((owners, -scores))
-    best: dict[int, float] = {}
-    for owner, score in zip(owners[order].tolist(), scores[order].tolist(), strict=True):
-        if owner not in best:
-            if len(best) == limit:
-                break
-            best[owner] = score
-    return list(best.items())
+    _, first_places = np.unique(owners[order], return_index=True)
+    places = order[np.sort(first_places)]
+    return list(zip(owners[places].tolist(), scores[places].tolist(), strict=True))
 
 
 def best_by_owner(owners: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[int, float]:
@@ -292,17 +303,19 @@ def _mean_cosines(
 
     The last row of `vectors` is zero.
     """
-    rows_by_key = {key: [at[drawer] for drawer in drawers if drawer in at] for key, drawers in windows.items()}
-    rows_by_key = {key: rows for key, rows in rows_by_key.items() if rows}
-    if not rows_by_key:
+    keys = [key for key, drawers in windows.items() if not at.keys().isdisjoint(drawers)]
+    if not keys:
         return {}
-    widest, nothing = max(map(len, rows_by_key.values())), len(vectors) - 1
-    row_matrix = np.array([rows + [nothing] * (widest - len(rows)) for rows in rows_by_key.values()])
-    sums = vectors[row_matrix[:, 0]]
-    for column in row_matrix.T[1:]:
+    nothing = len(vectors) - 1
+    first, *others = (
+        np.fromiter(map(at.get, place, repeat(nothing)), dtype=np.int64, count=len(keys))
+        for place in zip_longest(*map(windows.__getitem__, keys), fillvalue=-1)
+    )
+    sums = vectors[first]
+    for column in others:
         sums += vectors[column]
     lengths = np.sqrt(np.maximum(np.einsum("ij,ij->i", sums, sums), 1e-12))
-    return dict(zip(rows_by_key, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
+    return dict(zip(keys, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
 
 
 def _blocks(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:

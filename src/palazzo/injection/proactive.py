@@ -16,7 +16,7 @@ from palazzo.archive.task_notes import Due, Moment
 from palazzo.frozen_class import frozen
 from palazzo.index import presentation
 from palazzo.index.presentation import Hit
-from palazzo.index.ranking import belongs
+from palazzo.index.signals import belongs
 from palazzo.injection import thresholds
 from palazzo.injection.injectable_facts import Audience, no_commits
 from palazzo.injection.named_facts import named_facts

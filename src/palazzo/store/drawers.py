@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from palazzo.frozen_class import frozen
 from palazzo.model import DrawerKind, Trust
+from palazzo.named_tuples import make_rows
 from palazzo.store import tag_rows
 from palazzo.store.database import Connection
 
@@ -400,7 +401,7 @@ def read_placements(connection: Connection, rows: Sequence[int]) -> dict[int, Dr
         " WHERE drawer.id IN (SELECT value FROM json_each(?)) AND retired_at IS NULL",
         (json.dumps(list(rows)),),
     )
-    return {row[0]: DrawerPlacement._make(row) for row in records}
+    return {placement.row: placement for placement in make_rows(DrawerPlacement, records)}
 
 
 def read_neighbours(connection: Connection, rows: Sequence[int]) -> dict[int, tuple[tuple[int, ...], tuple[int, ...]]]:

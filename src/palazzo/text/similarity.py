@@ -17,15 +17,22 @@ Signature = frozenset[int]
 """Hashes of shingles. Python salts string hashes: a signature is valid in this process only, and is never stored."""
 
 _SHINGLE = 3
+_ASCII_SEPARATORS = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 _WORDS = re.compile(rf"[{cjk.CHARACTERS}]|[^\W{cjk.CHARACTERS}]+")
 
 
 def signature(text: str) -> Signature:
     """Return the signature of `text`; a text of one or two words has one shingle, one without words has none."""
-    words = _WORDS.findall(text.casefold()) or text.split()
+    words = _split_words(text) or text.split()
     if len(words) < _SHINGLE:
         return frozenset([hash(tuple(words))] if words else [])
     return frozenset(map(hash, zip(*(words[first:] for first in range(_SHINGLE)), strict=False)))
+
+
+def _split_words(text: str) -> list[str]:
+    if text.isascii():  # as `_WORDS` splits it, in a fifth of the time
+        return text.lower().translate(_ASCII_SEPARATORS).split()
+    return _WORDS.findall(text.casefold())
 
 
 def containment(a: Signature, b: Signature) -> float:

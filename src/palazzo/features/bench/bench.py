@@ -28,7 +28,7 @@ from palazzo.features.search.contract import SearchRequest
 from palazzo.features.search.scratch_search import SearchRunner
 from palazzo.features.search.search import search
 from palazzo.index.embedder_choice import open_embedder
-from palazzo.index.ranking import Signals
+from palazzo.index.signals import Signals
 from palazzo.operations.context import Context
 
 if TYPE_CHECKING:
