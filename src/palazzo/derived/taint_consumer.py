@@ -22,7 +22,7 @@ from palazzo.model import Micros, Part
 from palazzo.security.echo_detection import WINDOW, Utterance
 from palazzo.security.own_sources import OwnSources
 from palazzo.sessions.own_sources_setting import own_sources
-from palazzo.sessions.row_words import heard_words
+from palazzo.sessions.row_words import read_heard_words
 from palazzo.sessions.session_state import Moment
 from palazzo.sessions.session_taint import Row, TaintTracker, is_human
 from palazzo.store import act_rows, items, redaction_state, source_rows, taint_rows
@@ -223,18 +223,17 @@ class _Around:
         return taint_rows.met_in(self._connection, transcripts, Micros(max((since, *spoke))), at)
 
     def words_before(self) -> Sequence[Utterance]:
-        utterances_by_row: list[list[Utterance]] = []
+        utterances_by_row: list[Sequence[Utterance]] = []
         size = 0
         first_met = taint_rows.first_met(self._connection, self.thread)
-        rows = cut_material.rows_before(self._connection, self.thread, self.start)
+        rows = cut_material.words_before(self._connection, self.thread, self.start)
         while size < WINDOW and (batch := list(islice(rows, _READ_TOGETHER))):
-            cut_items, _ = cut_material.load_unmarked(self._connection, batch)
             marks_by_row: dict[int, list[Mark]] = {}
-            for mark in taint_rows.of_items(self._connection, batch):
+            for mark in taint_rows.of_items(self._connection, [row for row, _, _ in batch]):
                 marks_by_row.setdefault(mark.item, []).append(mark)
-            for item in cut_items:
-                is_local = first_met is None or item.ordinal <= first_met
-                utterances_by_row.append(heard_words(item, marks_by_row.get(item.row, ()), is_local))
+            for row, ordinal, words in batch:
+                is_local = first_met is None or ordinal <= first_met
+                utterances_by_row.append(read_heard_words(words, frozenset(marks_by_row.get(row, ())), is_local))
                 size += sum(len(utterance.text) for utterance in utterances_by_row[-1])
                 if size >= WINDOW:
                     break

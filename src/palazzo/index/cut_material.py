@@ -116,14 +116,24 @@ def human_until(connection: Connection, thread: Thread, at: Micros) -> Moment:
     return next((Moment(int(a), Micros(b)) for a, b in rows), Moment(_EARLIEST_POINT, Micros(_EARLIEST_POINT)))
 
 
-def rows_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[int]:
-    """Yield the row ids of a thread's messages before the ordinal, the last one first, read as they are taken."""
+class StoredWords(NamedTuple):
+    """The words of a message as they are stored, with what says who spoke them."""
+
+    role: str
+    trust: Trust
+    text: bytes
+    codec: int
+    parts: str
+
+
+def words_before(connection: Connection, thread: Thread, ordinal: int) -> Iterator[tuple[int, int, StoredWords]]:
+    """Yield row id, ordinal and words of a thread's messages before the ordinal, the last first, as they are taken."""
     rows = connection.execute(
-        "SELECT id FROM item WHERE source = ? AND thread = ? AND ordinal < ? AND kind = 'message' AND standing = 'said'"
-        " ORDER BY ordinal DESC, recorded_at DESC, uid DESC",
+        "SELECT id, ordinal, role, trust, text, text_codec, parts FROM item WHERE source = ? AND thread = ?"
+        " AND ordinal < ? AND kind = 'message' AND standing = 'said' ORDER BY ordinal DESC, recorded_at DESC, uid DESC",
         (*thread, ordinal),
     )
-    return (int(row) for (row,) in rows)
+    return ((int(row), int(at), StoredWords(*columns)) for row, at, *columns in rows)
 
 
 def has_begun(connection: Connection, thread: Thread, ordinal: int) -> bool:

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
+from palazzo.index.cut_material import StoredWords
 from palazzo.index.cut_rules import CutItem, belief
 from palazzo.index.visible_text import quoted_ranges, subtract_ranges
 from palazzo.model import Part
 from palazzo.security.echo_detection import Utterance
+from palazzo.store import items
 from palazzo.store.taint_rows import Mark
+
+_SHORT = 2_000
+"""Bytes of a row up to which what was read of it is remembered: 4,096 such rows take 16 MB at most, and usually two."""
+
+
+def read_heard_words(words: StoredWords, marks: frozenset[Mark], is_local: bool) -> tuple[Utterance, ...]:
+    """Return the words of a stored row with these marks; a service reads the same rows at each turn of a session."""
+    read = _read_short if len(words.text) <= _SHORT else _read_stored
+    return read(words, marks, is_local)
+
+
+def _read_stored(words: StoredWords, marks: frozenset[Mark], is_local: bool) -> tuple[Utterance, ...]:
+    text, parts = items.decode_text(words.text, words.codec), items.load_parts(words.parts)
+    return tuple(heard_words(CutItem(0, b"", words.role, "", text, parts, words.trust, 0), marks, is_local))
+
+
+_read_short = lru_cache(maxsize=4096)(_read_stored)
 
 
 def heard_words(item: CutItem, marks: Iterable[Mark], is_local: bool) -> list[Utterance]:

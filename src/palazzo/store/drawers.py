@@ -91,10 +91,10 @@ def drawers_between(
 
 def first_reaching(connection: Connection, source: int, thread: str, ordinal: int, most: int) -> int:
     """Return the start of the first live drawer with any of `most` items after `ordinal`; else `ordinal`."""
-    rows = connection.execute(
+    rows = connection.execute(  # CROSS: by itself, SQLite reads all drawers of the thread first
         "SELECT min(d.ordinal) FROM (SELECT id FROM item WHERE source = ?1 AND thread = ?2 AND ordinal > ?3"
-        " ORDER BY ordinal LIMIT ?4) AS behind JOIN drawer_span s ON s.item = behind.id"
-        " JOIN drawer d ON d.id = s.drawer"
+        " ORDER BY ordinal LIMIT ?4) AS behind CROSS JOIN drawer_span s ON s.item = behind.id"
+        " CROSS JOIN drawer d ON d.id = s.drawer"
         " WHERE d.retired_at IS NULL AND d.source = ?1 AND d.thread = ?2",
         (source, thread, ordinal, most),
     )

@@ -41,12 +41,11 @@ def find_first_drawer(connection: Connection, source: int) -> int | None:
 
     In a session it is the first exchange, as a tool's output says little about the session.
     """
-    rows = connection.execute(
-        "SELECT thread, ordinal, kind = 'tool' FROM drawer WHERE source = ? AND retired_at IS NULL"
-        f" AND kind NOT IN ({', '.join('?' * len(_OF_NO_SOURCE))}) ORDER BY 3, 2, 1 LIMIT 1",
-        (source, *_OF_NO_SOURCE),
-    )
-    for thread, ordinal, is_tool in rows:
+    for is_tool in (False, True):
+        place = _find_first_place(connection, source, is_tool)
+        if place is None:
+            continue
+        thread, ordinal = place
         first = connection.execute(
             "SELECT id FROM drawer WHERE source = ? AND thread = ? AND ordinal = ? AND (kind = 'tool') = ?"
             " AND retired_at IS NULL"
@@ -56,6 +55,24 @@ def find_first_drawer(connection: Connection, source: int) -> int | None:
         for (row,) in first:
             return int(row)
     return None
+
+
+def _find_first_place(connection: Connection, source: int, is_tool: bool) -> tuple[str, int] | None:
+    """Return thread and ordinal of the first live drawer that is a tool's, or of the first other one.
+
+    Each thread is read up to its first: a session of weeks has thousands of drawers.
+    """
+    rows = connection.execute(
+        "WITH RECURSIVE name(thread) AS (SELECT min(thread) FROM drawer WHERE source = ?1 UNION ALL"
+        " SELECT (SELECT min(thread) FROM drawer WHERE source = ?1 AND thread > name.thread) FROM name"
+        " WHERE name.thread IS NOT NULL)"
+        " SELECT thread, (SELECT ordinal FROM drawer WHERE source = ?1 AND thread = name.thread"
+        " AND retired_at IS NULL AND (kind = 'tool') = ?2"
+        f" AND kind NOT IN ({', '.join('?' * len(_OF_NO_SOURCE))}) ORDER BY ordinal LIMIT 1) AS first"
+        " FROM name WHERE first IS NOT NULL ORDER BY first, thread LIMIT 1",
+        (source, is_tool, *_OF_NO_SOURCE),
+    )
+    return next(((str(thread), int(ordinal)) for thread, ordinal in rows), None)
 
 
 def stored_drawer(connection: Connection, source: int) -> int | None:
