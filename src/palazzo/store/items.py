@@ -198,10 +198,17 @@ def message_times(connection: Connection, rows: Sequence[int]) -> tuple[Micros, 
 
 
 def directory_of_source(connection: Connection, source: int) -> str:
-    """Return the directory in the first row of a source that names one, '' if none does."""
+    """Return the directory in the first row of a source that names one, '' if none does.
+
+    Each thread is read up to its first such row: a session of weeks has thousands of rows.
+    """
     rows = connection.execute(
-        f"SELECT {string_at('meta', '$.cwd')} FROM item WHERE source = ? AND json_extract(meta, '$.cwd') <> ''"
-        " ORDER BY ordinal LIMIT 1",
+        "WITH RECURSIVE name(thread) AS (SELECT min(thread) FROM item WHERE source = ?1 UNION ALL"
+        " SELECT (SELECT min(thread) FROM item WHERE source = ?1 AND thread > name.thread) FROM name"
+        " WHERE name.thread IS NOT NULL)"
+        f" SELECT {string_at('meta', '$.cwd')} FROM item WHERE id IN (SELECT (SELECT id FROM item WHERE source = ?1"
+        " AND thread = name.thread AND json_extract(meta, '$.cwd') <> '' ORDER BY ordinal LIMIT 1) FROM name)"
+        " ORDER BY ordinal, thread LIMIT 1",
         (source,),
     )
     for (directory,) in rows:
