@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from palazzo.index.keyword_candidates import KeywordCandidates
 from palazzo.index.query import ParsedQuery
 from palazzo.index.search_scope import SearchScope
+from palazzo.index.token_matching import TokenMatcher
 from palazzo.index.vector_index import VectorIndex
 from palazzo.store.database import Connection
 
@@ -82,7 +83,8 @@ class _Nearest(NamedTuple):
 
 
 def _nearest(index: VectorIndex, embedder: QueryEmbedder, sentence: str, scope: SearchScope, limit: int) -> _Nearest:
-    vector = embedder.embed_query(sentence)
+    embed = embedder.embed_query
+    vector = embed(sentence) if isinstance(embedder, TokenMatcher) else index.embed_query(sentence, embed)
     nearest = dict(index.nearest(vector, limit, scope.vector_filter))
     near = dict(index.nearest(vector, NEAR, scope.near_vectors)) if scope.near_vectors is not None else {}
     reasoning_cosines = (

@@ -9,7 +9,7 @@ Vectors are only appended. Retired vectors are marked dead; when there are many 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat, zip_longest
 
 import numpy as np
@@ -40,7 +40,7 @@ _CACHED_ROWS = 256
 """The number of vectors whose float32 values (1.5 KB each) stay in a core's cache between two passes."""
 _BEST_OF = 3
 """Of this many passages for each drawer that is wanted, the best are sorted first; seldom are more needed."""
-_FILTERS_HELD = 16
+_FILTERS_HELD, _QUERIES_HELD = 16, 4
 _GROWTH = 1.5
 _ROWS_AT_ONCE = 8192
 
@@ -68,6 +68,7 @@ class VectorIndex:
     def __init__(self, embedder: int, dimension: int) -> None:
         self.embedder, self.dimension = embedder, dimension
         self._lock = threading.Lock()
+        self._query_vectors: dict[str, NDArray[np.float32]] = {}
         self._seq = -1
         self._size = self._loaded = self._dead = 0
         self._reset(0)
@@ -89,6 +90,18 @@ class VectorIndex:
                 if self._dead > self._size * _MOST_DEAD:
                     self._load(connection)
             self._seq = head
+
+    def embed_query(self, text: str, embed: Callable[[str], NDArray[np.float32]]) -> NDArray[np.float32]:
+        """Return the vector of a query; those of the last queries are remembered: a hook asks the same in each wing."""
+        with self._lock:
+            vector = self._query_vectors.get(text)
+        if vector is None:
+            vector = embed(text)
+            with self._lock:
+                self._query_vectors[text] = vector
+                if len(self._query_vectors) > _QUERIES_HELD:
+                    del self._query_vectors[next(iter(self._query_vectors))]
+        return vector
 
     def nearest(self, query: NDArray[np.float32], limit: int, passage_filter: Filter) -> list[tuple[int, float]]:
         """Return (drawer row ID, cosine) of the nearest drawers, best first; a drawer's best passage counts."""
