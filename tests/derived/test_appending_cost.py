@@ -36,7 +36,7 @@ def _count_steps(exchange: Callable[[int], Sequence[NewItem]], rows: int) -> int
         file_rows(palace, filings, _BATCH)
         file_rows(palace, exchange(rows))
         with palace.database.transaction() as connection:
-            connection.raw.set_progress_handler(tick, 100)  # type: ignore[attr-defined]
+            connection.raw.set_progress_handler(tick, 100)
         file_rows(palace, exchange(rows + _STEP))
         return steps
 
