@@ -84,8 +84,19 @@ def axe_core() -> str:
     return (make_viewer.installed_programs() / "axe-core" / "axe.min.js").read_text("utf-8")
 
 
+_RENDER_ALL = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { content-visibility: visible !important }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}"""
+"""axe-core compares where elements lie. Entries below the window, which are drawn when they come near it, would move
+meanwhile.
+"""
+
+
 def serious_findings(watched: Watched, axe: str) -> list[tuple[str, list[str]]]:
     """Return axe-core's serious findings on the open page: the rule, and the first elements."""
+    watched.page.evaluate(_RENDER_ALL)
     watched.page.evaluate(axe)
     return [
         (violation["id"], [node["target"] for node in violation["nodes"]][:3])
