@@ -74,6 +74,7 @@ def test_a_search_by_keyboard_alone(browser: Any, viewer: ServedViewer) -> None:
     watched.go("/sessions")
     page.keyboard.press("/")
     page.wait_for_url(f"{viewer.origin}/")
+    page.wait_for_selector("input[name=q]:focus")
     page.keyboard.type("gateway")
     page.wait_for_selector("article.hit mark")
     assert page.url == f"{viewer.origin}/?q=gateway"
