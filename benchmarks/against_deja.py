@@ -141,13 +141,13 @@ def compare_searches(program: Program, other: Program, sessions: Path) -> list[R
                 taken[n].append(1000 * seconds)
     finally:
         run([*installed, "service", "stop", *palace], environment)
-    own, others = map(median, taken)
+    own_median, other_median = map(median, taken)
     return [
         {
             "what": f"ms of a search as a command beside the service, {SEARCHES} prompts",
-            "palazzo": round(own, 1),
-            "deja": round(others, 1),
-            "times": round(own / others, 2),
+            "palazzo": round(own_median, 1),
+            "deja": round(other_median, 1),
+            "times": round(own_median / other_median, 2),
         }
     ]
 

@@ -221,3 +221,15 @@ def test_the_best_of_each_drawer_are_those_that_sorting_all_finds(
     found = best_of_each(owners, scores, limit)
     assert [owner for owner, _ in found] == list(best)[:limit]
     assert [score for _, score in found] == pytest.approx(list(best.values())[:limit])
+
+
+def test_the_last_queries_are_embedded_once() -> None:
+    index, embedded_texts = VectorIndex(1, 2), []
+
+    def embed(text: str) -> NDArray[np.float32]:
+        embedded_texts.append(text)
+        return np.array([len(text), 0], dtype=np.float32)
+
+    for text in ("a", "a", "bb", "a", "ccc", "dddd", "eeeee", "bb", "a"):
+        assert index.embed_query(text, embed)[0] == len(text)
+    assert embedded_texts == ["a", "bb", "ccc", "dddd", "eeeee", "a"]

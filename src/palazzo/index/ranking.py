@@ -155,9 +155,11 @@ def rank(
         wing: float(parsed_query.names_wing(wing)) for wing in {around.placements[row].wing for row in around.rows}
     }
     agents = _of_agents(around)
-    examined = [by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0) for row in around.rows]
+    examined_candidates = [by_row.get(row) or Candidate(row, around.cosines.get(row), None, 0.0) for row in around.rows]
     looked_at = []
-    for candidate, signals in zip(examined, compute_signals(examined, parsed_query, around, scale, wings), strict=True):
+    for candidate, signals in zip(
+        examined_candidates, compute_signals(examined_candidates, parsed_query, around, scale, wings), strict=True
+    ):
         placement = around.placements[candidate.row]
         is_talk = placement.source not in agents and _is_talk(placement)
         weights = talk if is_talk else page if placement.kind == "section" else work
@@ -189,9 +191,11 @@ def rank_reasoning(
     scale = Scale(said_candidates, around_said) if said_candidates else Scale(candidates, around)
     scale.add_words(candidates)
     wings = {placement.wing: float(parsed_query.names_wing(placement.wing)) for placement in around.placements.values()}
-    examined = [candidate for candidate in candidates if candidate.row in around.placements]
+    examined_candidates = [candidate for candidate in candidates if candidate.row in around.placements]
     ranks = []
-    for candidate, signals in zip(examined, compute_signals(examined, parsed_query, around, scale, wings), strict=True):
+    for candidate, signals in zip(
+        examined_candidates, compute_signals(examined_candidates, parsed_query, around, scale, wings), strict=True
+    ):
         signals = signals._replace(
             source=max(signals.source, scale.share_of_best(candidate.rank_score)),
             covered=max(signals.covered, signals.held),

@@ -75,14 +75,14 @@ class SurroundingsReader:
         self._neighbours: dict[int, Sides] = {}
         self._placements: dict[int, DrawerPlacement] = {}
 
-    def read_ahead(self, rows: Sequence[int], examined: int, placed: int) -> None:
-        """Read what will be asked about likely candidates: neighbours of the first `examined`, places of `placed`.
+    def read_ahead(self, candidate_rows: Sequence[int], neighbours_of: int, placements_of: int) -> None:
+        """Read what will be asked about likely candidates, best first: neighbours and places of so many of them.
 
         A search does so while it waits for the model.
         """
-        sides = self.read_neighbours(rows[:examined]).values()
-        beside = [row for preceding, following in sides for row in (*preceding[:1], *following[:1])]
-        self.read_placements(list(dict.fromkeys((*rows[:placed], *beside))))
+        sides = self.read_neighbours(candidate_rows[:neighbours_of]).values()
+        next_rows = [row for earlier_rows, later_rows in sides for row in (*earlier_rows[:1], *later_rows[:1])]
+        self.read_placements(list(dict.fromkeys((*candidate_rows[:placements_of], *next_rows))))
 
     def read_neighbours(self, rows: Sequence[int]) -> dict[int, Sides]:
         """Return the neighbours of drawers, in the order of `rows`."""
