@@ -170,6 +170,8 @@ class Palace:
                 )
         finally:
             self.is_warm = self.is_warm or query.waits_for_model
+            if index is not None:
+                index.save()
 
     def warm_up(self) -> None:
         """Load the model and the vectors, if no search has."""
@@ -177,11 +179,12 @@ class Palace:
             from palazzo.index.query import Query
 
             self.search(Query("what was decided"))
+        if self._index is not None:
+            self._index.read_codes()
 
     @contextlib.contextmanager
     def as_of(self, at: Micros) -> Iterator[Connection]:
         """Read the palace as it was at `at` (defined in `store/drawer_history`)."""
-
         self.follow_past()
         with drawer_history.as_of(self.database, at) as connection:
             yield connection
@@ -203,25 +206,31 @@ class Palace:
         `progress` is called with (drawers read, all). A palace that cannot be written is read as far as it was
         processed.
         """
-        self._run_consumer("claim", progress, stop)
+        self.follow_consumer("claim", progress, stop)
 
     def follow_digests(
         self, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
     ) -> None:
         """Process the outcomes of sessions since the last call; calls `progress` with (sessions read, all)."""
-        self._run_consumer("digest", progress, stop)
+        self.follow_consumer("digest", progress, stop)
 
     def follow_failures(self, stop: Callable[[], bool] | None = None) -> None:
         """Process failures in sessions, and their fixes, since the last call."""
-        self._run_consumer("mending", stop=stop)
+        self.follow_consumer("mending", stop=stop)
 
     def follow_anchors(self, stop: Callable[[], bool] | None = None) -> None:
         """Process which files drawers cite, since the last call."""
-        self._run_consumer("anchor", stop=stop)
+        self.follow_consumer("anchor", stop=stop)
 
-    def follow_consumer(self, name: str, stop: Callable[[], bool] | None = None) -> None:
+    def follow_consumer(
+        self, name: str, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
         """Let one asynchronous consumer process what happened since the last call."""
-        self._run_consumer(name, stop=stop)
+        from palazzo.derived import backlog, consumers
+
+        for consumer in consumers.lagging_consumers(self.clock()):
+            if consumer.name == name:
+                backlog.run_consumer(self.database, consumer, progress, stop)
 
     def retry_set_aside(self) -> None:
         """Retry what consumers could not process (`store/dead_letters`)."""
@@ -244,7 +253,7 @@ class Palace:
     def follow_mentions(self, entities: bool = True, stop: Callable[[], bool] | None = None) -> None:
         """Process what drawers mention; if `entities` are not wanted, keep none."""
         if entities:
-            self._run_consumer("mention", stop=stop)
+            self.follow_consumer("mention", stop=stop)
         elif self.database.mode == "write":
             from palazzo.derived import mention_consumer
 
@@ -391,15 +400,6 @@ class Palace:
 
     # --- parts ---------------------------------------------------------------------------------------------
 
-    def _run_consumer(
-        self, name: str, progress: async_consumer.Progress | None = None, stop: Callable[[], bool] | None = None
-    ) -> None:
-        from palazzo.derived import backlog, consumers
-
-        for consumer in consumers.lagging_consumers(self.clock()):
-            if consumer.name == name:
-                backlog.run_consumer(self.database, consumer, progress, stop)
-
     def _act(
         self, kind: ActKind, drawers: Sequence[str], actor: str, detail: dict[str, str], group: int | None
     ) -> list[str]:
@@ -438,7 +438,7 @@ class Palace:
                 "No vectors have been computed in this palace yet, so search works by keyword only."
             )
         embedder = self.embedder()
-        row, name, dimension = current
+        row, name, _ = current
         if name != embedder.id:
             raise EmbedderUnavailable(
                 f"The vectors of this palace were computed by {name}, but the settings name {embedder.id}; search "
@@ -446,5 +446,5 @@ class Palace:
             )
         with self._lock:
             if self._index is None or self._index.embedder != row:
-                self._index = VectorIndex(row, dimension)
+                self._index = VectorIndex.with_file(self.database, current)
             return embedder, self._index

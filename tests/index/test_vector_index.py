@@ -1,4 +1,6 @@
-"""The vector index: whatever others write, it equals one that was read anew; and its short list loses nothing."""
+"""The vector index: whatever others write, it equals one that was read anew, and so does one that began with a file;
+and its short list loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,13 @@ from tests.archive.conversations import EPOCH, PLACE, Ticking, file_rows, file_v
 from tests.derived.state import drawers
 from tests.index.hashed_words import HashedWords
 
-from palazzo.index import passage_embedding
+from palazzo.index import passage_embedding, vector_index
 from palazzo.index.vector_index import Filter, VectorIndex, best_of_each
 from palazzo.model import Micros, Place
 from palazzo.palace import Palace
 from palazzo.store import vector_rows
 from palazzo.store.database import Connection
+from palazzo.store.vector_file_paths import vector_file
 
 PLACES = (PLACE, Place("web", "login"), Place("web", "auth"))
 EVERYWHERE = Filter()
@@ -46,7 +49,10 @@ def seen_by(index: VectorIndex, connection: Connection, query: NDArray[np.float3
 
 
 class FollowedIndex(RuleBasedStateMachine):
-    """Random writes by one process, vectors by a second, and an index that a third follows."""
+    """Random writes by one process, vectors by a second, and an index that a third follows.
+
+    A fourth follows with a file that it writes at each change, and at each step a fifth begins with that file.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,9 +64,14 @@ class FollowedIndex(RuleBasedStateMachine):
         self.filler = Palace.open(path, clock=clock, embedder=lambda: self.embedder)
         self.reader = Palace.open(path, "read")
         self.index: VectorIndex | None = None
+        self.saver: VectorIndex | None = None
         self.rows = 0
+        self.thresholds = pytest.MonkeyPatch()
+        self.thresholds.setattr(vector_index, "_SAVED_FROM", 0)
+        self.thresholds.setattr(vector_index, "_SAVED_AGAIN", 0)
 
     def teardown(self) -> None:
+        self.thresholds.undo()
         for palace in (self.writer, self.filler, self.reader):
             palace.close()
         self.directory.cleanup()
@@ -115,14 +126,23 @@ class FollowedIndex(RuleBasedStateMachine):
             current = passage_embedding.current_embedder(connection)
             if current is None:
                 return
-            if self.index is None or self.index.embedder != current[0]:
-                self.index = VectorIndex(current[0], current[2])
-            fresh = VectorIndex(current[0], current[2])
-            self.index.follow(connection)
-            fresh.follow(connection)
+            row, _, dimension = current
+            if self.index is None or self.index.embedder != row or self.saver is None:
+                self.index = VectorIndex(row, dimension)
+                self.saver = VectorIndex.with_file(self.reader.database, current)
+            fresh = VectorIndex(row, dimension)
+            next_process = VectorIndex.with_file(self.reader.database, current)
             query = self.embedder.embed_query("word1 text")
-            assert seen_by(self.index, connection, query) == seen_by(fresh, connection, query)
-            assert len(fresh) == len(list(vector_rows.vectors_of(connection, current[0])))
+            for index in (self.index, self.saver, fresh, next_process):
+                index.follow(connection)
+            expected = seen_by(fresh, connection, query)
+            assert seen_by(self.index, connection, query) == expected
+            assert seen_by(self.saver, connection, query) == expected
+            assert seen_by(next_process, connection, query) == expected
+            assert len(fresh) == len(list(vector_rows.vectors_of(connection, row)))
+        self.saver.save()
+        vectors = len(fresh)
+        assert not vectors or vector_file(self.reader.database.path).exists()
 
 
 TestFollowedIndex = FollowedIndex.TestCase

@@ -8,12 +8,12 @@ compressed text: they are erased in the same way as palaces (`features/erase/era
 from __future__ import annotations
 
 import glob
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from palazzo.archive.erasure_filter import decode_spellings
 from palazzo.frozen_class import frozen
+from palazzo.store import vector_file_paths
 from palazzo.text.hashed_words import Finder
 
 
@@ -93,11 +93,7 @@ def _holds(path: Path, finder: Finder) -> bool:
 def _removed(path: Path) -> bool:
     """Overwrite a file with zeros and remove it; return False if that is not allowed."""
     try:
-        with path.open("r+b") as file:
-            file.write(bytes(path.stat().st_size))
-            file.flush()
-            os.fsync(file.fileno())
-        path.unlink()
+        vector_file_paths.overwrite_and_remove(path)
     except OSError:
         return False
     return True

@@ -104,7 +104,7 @@ class _Consumers:
             return time.monotonic() >= until
 
         palace, entities = self._context.writing(), self._context.settings.flag("entities")
-        self._run("heading", lambda: palace.follow_consumer("heading", stop))
+        self._run("heading", lambda: palace.follow_consumer("heading", stop=stop))
         self._run("mending", lambda: palace.follow_failures(stop))
         self._run("anchor", lambda: palace.follow_anchors(stop))
         self._run("digest", lambda: palace.follow_digests(stop=stop))

@@ -35,6 +35,18 @@ class Signs:
         self._differing: NDArray[np.uint64] = np.zeros(_BLOCK, dtype=np.uint64)
         self._counts: NDArray[np.uint8] = np.zeros((2, _BLOCK), dtype=np.uint8)
 
+    @classmethod
+    def of_planes(cls, dimension: int, planes: NDArray[np.uint64]) -> Signs:
+        """Return the signs of (words, slots), as `planes_of` gave them."""
+        signs = cls(dimension, 0)
+        signs._planes = planes
+        signs._distance = np.zeros(planes.shape[1], dtype=np.uint16)
+        return signs
+
+    def planes_of(self, slots: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return (words, slots): the sign bits of these slots."""
+        return self._planes[:, slots]
+
     def put(self, first: int, rows: NDArray[np.int8]) -> None:
         """Store the signs of `rows` at the slots from `first` on."""
         self._planes[:, first : first + len(rows)] = _sign_bits(rows, self._words)

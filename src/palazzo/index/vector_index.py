@@ -4,6 +4,8 @@ Two passes. Sign bits (`sign_bits`) select the nearest few hundred, which are sc
 no graph and there are no clusters, so nothing can be corrupted, and the next search sees what another process wrote.
 
 Vectors are only appended. Retired vectors are marked dead; when there are many of them, the whole index is read again.
+
+With a file (`vector_file`), a process reads the columns of all vectors at once, and codes when they are scored.
 """
 
 from __future__ import annotations
@@ -11,16 +13,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat, zip_longest
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from palazzo.frozen_class import frozen
 from palazzo.index.sign_bits import Signs
+from palazzo.index.vector_codes import VectorCodes
+from palazzo.index.vector_file import VectorColumns, VectorFile
 from palazzo.model import Micros
 from palazzo.store import change_log, vector_rows
 from palazzo.store.change_log import ChangeKind
-from palazzo.store.database import Connection
+from palazzo.store.database import Connection, Database
+from palazzo.store.palace_state import PalaceState
 from palazzo.store.vector_rows import VectorRow
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("drawer+", "drawer-", "drawer~", "vector+", "reset")
@@ -36,13 +42,15 @@ _SPARSE = 6
 """If a filter admits less than one vector in this many, the admitted vectors are gathered and searched; otherwise all
 are scanned and the others are dropped (measured at 1.6 million: 25 ns per gathered vector, 5 ns per scanned one).
 """
-_CACHED_ROWS = 256
-"""The number of vectors whose float32 values (1.5 KB each) stay in a core's cache between two passes."""
 _BEST_OF = 3
 """Of this many passages for each drawer that is wanted, the best are sorted first; seldom are more needed."""
 _FILTERS_HELD, _QUERIES_HELD = 16, 4
 _GROWTH = 1.5
 _ROWS_AT_ONCE = 8192
+_SAVED_FROM, _SAVED_AGAIN = 1000, 0.1
+"""The number of vectors from which on the file is written, and the share that changed after which it is written again:
+all together it is written some ten times as often as each vector is added.
+"""
 
 
 @frozen
@@ -58,6 +66,7 @@ class Filter:
 
 
 EVERYTHING = Filter()
+_Row = TypeVar("_Row")
 _SlotSelection = tuple[NDArray[np.bool_], NDArray[np.int64] | None]
 """A mask of slots, and the slot numbers if they are few."""
 
@@ -65,13 +74,20 @@ _SlotSelection = tuple[NDArray[np.bool_], NDArray[np.int64] | None]
 class VectorIndex:
     """All live vectors of one embedder. Safe to share between threads."""
 
-    def __init__(self, embedder: int, dimension: int) -> None:
-        self.embedder, self.dimension = embedder, dimension
+    def __init__(self, embedder: int, dimension: int, file: VectorFile | None = None) -> None:
+        self.embedder, self.dimension, self._file = embedder, dimension, file
         self._lock = threading.Lock()
         self._query_vectors: dict[str, NDArray[np.float32]] = {}
         self._seq = -1
-        self._size = self._loaded = self._dead = 0
+        self._size = self._loaded = self._dead = self._unsaved = 0
+        self._to_save: tuple[PalaceState, VectorColumns] | None = None
         self._reset(0)
+
+    @classmethod
+    def with_file(cls, database: Database, embedder: tuple[int, str, int]) -> VectorIndex:
+        """Return an index of the vectors of an embedder, (row id, name, dimension), that uses the palace's file."""
+        row, name, dimension = embedder
+        return cls(row, dimension, VectorFile(database, row, name, dimension))
 
     def __len__(self) -> int:
         return self._size - self._dead
@@ -82,6 +98,8 @@ class VectorIndex:
             head = change_log.head(connection)
             if head == self._seq:
                 return
+            if self._seq < 0:
+                self._read_file(connection)
             log = [] if self._seq < 0 else change_log.since(connection, self._seq, CHANGE_KINDS, _RELOAD_FROM)
             if self._seq < 0 or len(log) == _RELOAD_FROM or any(change.kind == "reset" for change in log):
                 self._load(connection)
@@ -90,6 +108,28 @@ class VectorIndex:
                 if self._dead > self._size * _MOST_DEAD:
                     self._load(connection)
             self._seq = head
+            if self._file is not None and self._unsaved > max(_SAVED_FROM, len(self) * _SAVED_AGAIN):
+                self._to_save, self._unsaved = (PalaceState.read(connection, head), self._live_columns()), 0
+
+    def save(self) -> None:
+        """Write the file if much changed since it was written. Call it outside of a snapshot."""
+        with self._lock:
+            to_save, self._to_save = self._to_save, None
+        if to_save is not None and self._file is not None:
+            self._file.write(*to_save)
+
+    def read_codes(self) -> None:
+        """Read all codes that are not in memory, in one pass over the table, while others search."""
+        with self._lock:
+            codes, file = self._codes, self._file
+            if file is None or not codes.has_unread(self._size):
+                return
+            sorted_slots = codes.sort_slots(self._size)
+        for rows in _blocks(file.read_all_codes()):
+            with self._lock:
+                if codes is not self._codes:  # the index was read anew meanwhile, with all codes
+                    return
+                codes.fill(sorted_slots, rows)
 
     def embed_query(self, text: str, embed: Callable[[str], NDArray[np.float32]]) -> NDArray[np.float32]:
         """Return the vector of a query; those of the last queries are remembered: a hook asks the same in each wing."""
@@ -107,7 +147,7 @@ class VectorIndex:
         """Return (drawer row ID, cosine) of the nearest drawers, best first; a drawer's best passage counts."""
         with self._lock:
             slots = np.sort(self._shortlist(query, max(RESCORE_LIMIT, 2 * limit), passage_filter))
-            scores = self._cosines(slots, query)
+            scores = self._codes.cosines(slots, query)
             owners = self._drawers[slots]
         return best_of_each(owners, scores, limit)
 
@@ -115,7 +155,7 @@ class VectorIndex:
         """Return the cosine of each of these drawers that has a vector, by its best passage."""
         with self._lock:
             slots = self._slots_of(list(drawers))
-            scores = self._cosines(slots, query)
+            scores = self._codes.cosines(slots, query)
             owners = self._drawers[slots]
         return best_by_owner(owners, scores)
 
@@ -126,8 +166,7 @@ class VectorIndex:
         every = sorted(set().union(*(members for kind in kinds for members in kind.values())))
         with self._lock:
             slots = self._slots_of(every)
-            vectors = np.zeros((len(slots) + 1, self.dimension), dtype=np.float32)
-            np.multiply(self._codes[slots], self._scales[slots][:, None], out=vectors[:-1])
+            vectors = self._codes.vectors(slots)
             owners = self._drawers[slots].tolist()
         return compute_window_cosines(vectors, owners, kinds, query)
 
@@ -173,15 +212,6 @@ class VectorIndex:
             mask &= np.isin(self._drawers[:size], np.array(sorted(passage_filter.drawers), dtype=np.int64))
         return mask
 
-    def _cosines(self, slots: NDArray[np.int64], query: NDArray[np.float32]) -> NDArray[np.float32]:
-        products = np.zeros(len(slots), dtype=np.float32)
-        for start in range(0, len(slots), _CACHED_ROWS):
-            codes = self._codes[slots[start : start + _CACHED_ROWS]].astype(np.float32)
-            # Not `@`: BLAS would share so little work among threads, and wait for them while others use the processor.
-            np.einsum("ij,j->i", codes, query, out=products[start : start + _CACHED_ROWS])
-        scores: NDArray[np.float32] = products * self._scales[slots]
-        return scores
-
     def _slots_of(self, drawers: Sequence[int]) -> NDArray[np.int64]:
         """Return drawers' live slots: those loaded first are in drawer order, later ones are recorded separately."""
         slot_drawers, drawer_rows = self._drawers[: self._loaded], np.array(drawers, dtype=np.int64)
@@ -205,6 +235,7 @@ class VectorIndex:
         slots = self._slots_of(list(drawer_rows))
         self._alive[slots] = False
         self._dead += len(slots)
+        self._unsaved += len(slots)
         for drawer in drawer_rows:
             self._appended.pop(drawer, None)
         for rows in _blocks(vector_rows.vectors_of(connection, self.embedder, sorted(drawer_rows))):
@@ -212,6 +243,20 @@ class VectorIndex:
             self._append(rows)
             for n, row in enumerate(rows):
                 self._appended.setdefault(row.drawer, []).append(first + n)
+
+    def _live_columns(self) -> VectorColumns:
+        """Return the columns of the live vectors, in the order of the drawers, in which `_load` reads them."""
+        slots = np.flatnonzero(self._alive[: self._size])
+        slots = slots[np.argsort(self._drawers[slots], kind="stable")]
+        return VectorColumns(
+            self._signs.planes_of(slots),
+            self._codes.hashes[slots],
+            self._drawers[slots],
+            self._rooms[slots],
+            self._created[slots],
+            self._kinds[slots],
+            tuple(self._kind_codes),
+        )
 
     def _load(self, connection: Connection) -> None:
         self._reset(vector_rows.newest_passage(connection))
@@ -224,15 +269,15 @@ class VectorIndex:
         if end > len(self._alive):
             self._grow(int(end * _GROWTH))
         codes = np.frombuffer(b"".join(row.body for row in rows), dtype=np.int8).reshape(len(rows), self.dimension)
-        self._codes[first:end] = codes
+        self._codes.put(first, [row.hash for row in rows], [row.scale for row in rows], codes)
         self._signs.put(first, codes)
-        self._scales[first:end] = [row.scale for row in rows]
         self._drawers[first:end] = [row.drawer for row in rows]
         self._rooms[first:end] = [row.room for row in rows]
         self._created[first:end] = [row.created_at for row in rows]
         self._kinds[first:end] = [self._kind_code(row.kind) for row in rows]
         self._alive[first:end] = True
         self._size = end
+        self._unsaved += len(rows)
 
     def _kind_code(self, kind: str) -> int:
         return self._kind_codes.setdefault(kind, len(self._kind_codes))
@@ -244,21 +289,35 @@ class VectorIndex:
         self._allowed_by: dict[Filter, _SlotSelection] = {}
         self._kind_codes: dict[str, int] = {}
         self._signs: Signs = Signs(self.dimension, capacity)
-        self._codes: NDArray[np.int8] = np.zeros((capacity, self.dimension), dtype=np.int8)
-        self._scales: NDArray[np.float32] = np.zeros(capacity, dtype=np.float32)
+        self._codes: VectorCodes = VectorCodes(self.dimension, capacity)
         self._drawers: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
         self._rooms: NDArray[np.int32] = np.zeros(capacity, dtype=np.int32)
         self._created: NDArray[np.int64] = np.zeros(capacity, dtype=np.int64)
         self._kinds: NDArray[np.int8] = np.zeros(capacity, dtype=np.int8)
         self._alive: NDArray[np.bool_] = np.zeros(capacity, dtype=bool)
 
+    def _read_file(self, connection: Connection) -> None:
+        """Start with the columns of the file, if it is of this palace's past."""
+        stored = self._file.read(connection) if self._file is not None else None
+        if stored is None or self._file is None:
+            return
+        self._seq, columns = stored
+        self._reset(0)
+        self._size = self._loaded = len(columns.drawers)
+        self._signs = Signs.of_planes(self.dimension, columns.planes)
+        self._codes = VectorCodes.unread(self.dimension, columns.hashes, self._file.read_codes)
+        self._drawers, self._rooms, self._created = columns.drawers, columns.rooms, columns.created
+        self._kinds, self._kind_codes = columns.kinds, {name: n for n, name in enumerate(columns.kind_names)}
+        self._alive = np.ones(self._size, dtype=bool)
+
     def _grow(self, capacity: int) -> None:
-        for name in ("_codes", "_scales", "_drawers", "_rooms", "_created", "_kinds", "_alive"):
+        for name in ("_drawers", "_rooms", "_created", "_kinds", "_alive"):
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
             new[: self._size] = old[: self._size]
             setattr(self, name, new)
         self._signs.grow(capacity)
+        self._codes.grow(capacity, self._size)
 
 
 def best_of_each(owners: NDArray[np.int64], scores: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
@@ -331,7 +390,7 @@ def _mean_cosines(
     return dict(zip(keys, (np.einsum("ij,j->i", sums, query) / lengths).tolist(), strict=True))
 
 
-def _blocks(rows: Iterable[VectorRow]) -> Iterator[list[VectorRow]]:
+def _blocks(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
     """Yield the rows in blocks: a million vector bodies at once would take twice the index's memory."""
     every = iter(rows)
     while block := list(islice(every, _ROWS_AT_ONCE)):

@@ -48,6 +48,14 @@ def since(connection: Connection, seq: int, kinds: Sequence[ChangeKind], limit: 
     return [Change(*row) for row in rows]
 
 
+def before(connection: Connection, seq: int, limit: int) -> list[Change]:
+    """Return the newest `limit` changes up to `seq`, newest first."""
+    rows = connection.execute(
+        "SELECT seq, kind, ref FROM change WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (seq, limit)
+    )
+    return [Change(*row) for row in rows]
+
+
 def cursor(connection: Connection, consumer: str) -> tuple[int, int]:
     """Return (version, seq) that `consumer` has reached; (0, 0) if it has never run."""
     for version, seq in connection.execute("SELECT version, seq FROM cursor WHERE consumer = ?", (consumer,)):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import apsw
 
 from palazzo.errors import PalaceUnusable
-from palazzo.store import keyword_table, retired_keywords
+from palazzo.store import keyword_table, retired_keywords, vector_file_paths
 from palazzo.store.database import Database
 from palazzo.store.palace_opening import Patience
 
@@ -41,7 +41,17 @@ def enable_secure_delete(database: Database) -> Iterator[None]:
 
 
 def scrub(database: Database, patience: float = PATIENCE) -> None:
-    """Rewrite indexes and pages, and empty the log. Raises PalaceUnusable while others read an older state."""
+    """Rewrite indexes and pages, and empty the log. Raises PalaceUnusable while others read an older state.
+
+    The file of vectors is removed: it has hashes of the erased texts.
+    """
+    try:
+        vector_file_paths.remove_vector_files(database.path)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"The text is erased from the palace, but a file that was derived from it could not be removed ({error}). "
+            "End the program that uses it and run 'palazzo erase' to finish."
+        ) from error
     with enable_secure_delete(database):
         with database.transaction() as connection:
             keyword_table.purge(connection)

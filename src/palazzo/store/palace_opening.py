@@ -26,6 +26,10 @@ LONGEST_WAIT = 60.0
 """Seconds that a connection waits for another's write lock. Batches hold it for some 100 ms."""
 CACHE_MB = 64
 """Megabytes of pages that a connection caches: most of what a query over 100,000 drawers reads."""
+_CACHED_STATEMENTS = 400
+"""Statements that a connection keeps prepared. Filing 3,000 drawers uses some 300 of them in turns: with APSW's 100,
+every sixth was prepared anew, which took 8 % of the processor time.
+"""
 _SHORTEST_NAP, _LONGEST_NAP = 0.0003, 0.004
 _SMALLEST_PAGE = 512
 _OTHER_KINDS = (
@@ -65,7 +69,7 @@ def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int, c
     if mode == "write":
         page_checksums.refuse_without(path)
     try:
-        connection = apsw.Connection(str(path), flags=flags)
+        connection = apsw.Connection(str(path), flags=flags, statementcachesize=_CACHED_STATEMENTS)
         connection.set_busy_handler(Patience())
         if not compares_checksums:
             page_checksums.do_not_compare(connection)

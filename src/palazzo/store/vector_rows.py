@@ -145,6 +145,7 @@ class VectorRow(NamedTuple):
     room: int
     kind: str
     created_at: int
+    hash: bytes
     scale: float
     body: bytes
 
@@ -158,10 +159,10 @@ def vectors_of(connection: Connection, embedder: int, drawer_rows: Sequence[int]
         _passages(connection, drawer_rows), _headings(connection, drawer_rows), key=itemgetter(_DRAWER)
     )
     while block := list(itertools.islice(passages, _READ_TOGETHER)):
-        vectors = _by_hash(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
+        vectors = read_vectors(connection, embedder, sorted({bytes(digest) for *_, digest in block}))
         for passage, drawer, room, kind, created_at, digest in block:
             if digest in vectors:
-                yield VectorRow(passage, drawer, room, kind, created_at, *vectors[digest])
+                yield VectorRow(passage, drawer, room, kind, created_at, digest, *vectors[digest])
 
 
 def _passages(connection: Connection, drawer_rows: Sequence[int] | None) -> Iterator[Any]:
@@ -192,7 +193,7 @@ def _headings(connection: Connection, drawer_rows: Sequence[int] | None) -> Iter
             yield 0, drawer, room, kind, created_at, digest
 
 
-def _by_hash(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
+def read_vectors(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
     """Return (scale, int8 bytes) by text hash; `hashes` are sorted, so that each page of the table is read once."""
     vectors: dict[bytes, tuple[float, bytes]] = {}
     for start in range(0, len(hashes), 500):
@@ -204,6 +205,11 @@ def _by_hash(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> 
         for digest, scale, body in rows:
             vectors[digest] = (scale, body)
     return vectors
+
+
+def all_vectors(connection: Connection, embedder: int) -> Iterator[tuple[bytes, float, bytes]]:
+    """Yield (text hash, scale, int8 bytes) of an embedder, in the order of the table, which is that of the hashes."""
+    yield from connection.execute("SELECT hash, scale, body FROM vector WHERE embedder = ? ORDER BY hash", (embedder,))
 
 
 def drawers_of_passages(connection: Connection, passages: Sequence[int]) -> set[int]:

@@ -1,0 +1,228 @@
+"""The file of vectors beside a palace: used only if it is of the palace's past, and gone after an erase."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.archive.conversations import PLACE, Ticking, file_rows, said
+from tests.archive.test_erasing import erase
+from tests.index.hashed_words import HashedWords
+
+from palazzo.index import passage_embedding, vector_index
+from palazzo.index.query import Query
+from palazzo.index.vector_file import VectorFile
+from palazzo.index.vector_index import VectorIndex
+from palazzo.index.vector_keys import text_hash
+from palazzo.palace import Palace
+from palazzo.store import vector_rows
+from palazzo.store.vector_file_paths import vector_file
+
+DIMENSION = 70
+WORDS = "zebra-quartz-90417"
+Open = Callable[[], Palace]
+
+
+@pytest.fixture(autouse=True)
+def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is written for each change, also of a small palace."""
+    monkeypatch.setattr(vector_index, "_SAVED_FROM", 0)
+    monkeypatch.setattr(vector_index, "_SAVED_AGAIN", 0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A palace of forty messages, with their vectors."""
+    path = tmp_path / "palace.db"
+    with palace_at(path) as palace:
+        rows = [said(n, "user" if n % 2 else "assistant", f"word{n} text {n % 3}", thread=str(n)) for n in range(40)]
+        file_rows(palace, rows, place=PLACE)
+        palace.remember(f"the key is {WORDS}", PLACE)
+        palace.embed_pending()
+    return path
+
+
+def palace_at(path: Path) -> Palace:
+    """The palace at a path, as a new process opens it."""
+    return Palace.open(path, clock=Ticking(), embedder=lambda: HashedWords(dimension=DIMENSION))
+
+
+def found(palace: Palace, text: str = "word7 text") -> list[tuple[str, float]]:
+    """What a search finds, with scores."""
+    return [(hit.drawer.id, hit.score) for hit in palace.search(Query(text)).hits]
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names what is read of all vectors from here on: `palace` or `file`."""
+    sources: list[str] = []
+    read_palace, read_file = VectorIndex._load, VectorFile.read
+
+    def load(self: VectorIndex, *given: object) -> None:
+        sources.append("palace")
+        read_palace(self, *given)  # type: ignore[arg-type]
+
+    def read(self: VectorFile, *given: object) -> object:
+        stored = read_file(self, *given)  # type: ignore[arg-type]
+        sources.extend(["file"] * (stored is not None))
+        return stored
+
+    monkeypatch.setattr(VectorIndex, "_load", load)
+    monkeypatch.setattr(VectorFile, "read", read)
+    return sources
+
+
+def test_the_next_process_reads_the_file_and_finds_the_same(path: Path, reads: list[str]) -> None:
+    with palace_at(path) as palace:
+        first_hits = found(palace)
+    with palace_at(path) as palace:
+        assert found(palace) == first_hits != []
+        palace.remember("word7 text, said later", PLACE)
+        palace.embed_pending()
+        later_hits = found(palace)
+        assert later_hits != first_hits
+    with palace_at(path) as palace:
+        assert found(palace) == later_hits
+    assert reads == ["palace", "file", "file"]
+    assert vector_file(path).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_process_that_reads_only_writes_it_too(path: Path, reads: list[str]) -> None:
+    for _ in range(2):
+        with Palace.open(path, "read", embedder=lambda: HashedWords(dimension=DIMENSION)) as palace:
+            assert found(palace)
+    assert reads == ["palace", "file"]
+
+
+def test_warming_up_reads_all_codes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with palace_at(path) as palace:
+        expected_hits = found(palace)
+    with palace_at(path) as palace:
+        palace.warm_up()
+        monkeypatch.setattr(VectorFile, "read_codes", lambda *_: pytest.fail("read codes after warming up"))
+        assert found(palace) == expected_hits
+
+
+def _flip(raw: bytes) -> bytes:
+    return raw[:-9] + bytes([raw[-9] ^ 1]) + raw[-8:]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _flip,
+        lambda raw: raw[:30] + b"9" + raw[31:],
+        lambda raw: raw[:-100],
+        lambda raw: raw[:20],
+        lambda raw: b"",
+        lambda raw: bytes(len(raw)),
+        lambda raw: raw.replace(b"hashed", b"HASHED"),
+    ],
+    ids=["a bit", "the header", "its end", "all but the start", "all", "zeros", "another embedder"],
+)
+def test_a_damaged_file_is_not_used(path: Path, reads: list[str], damage: Callable[[bytes], bytes]) -> None:
+    with palace_at(path) as palace:
+        expected_hits = found(palace)
+    file = vector_file(path)
+    file.write_bytes(damage(file.read_bytes()))
+    with palace_at(path) as palace:
+        assert found(palace) == expected_hits
+    with palace_at(path) as palace:
+        assert found(palace) == expected_hits
+    assert reads == ["palace", "palace", "file"]
+
+
+def test_a_file_of_another_state_is_not_used(path: Path, reads: list[str], tmp_path: Path) -> None:
+    shutil.copyfile(path, tmp_path / "copy.db")
+    with palace_at(path) as palace:
+        palace.remember("word7 text, said in the palace", PLACE)
+        palace.embed_pending()
+        found(palace)
+    shutil.copyfile(tmp_path / "copy.db", path)  # somebody puts an earlier copy in its place, and goes on with it
+    for left in (f"{path}-wal", f"{path}-shm"):
+        Path(left).unlink(missing_ok=True)
+    with palace_at(path) as palace:
+        palace.remember("word7 text, said in the copy", PLACE)
+        palace.remember("word8 text, said in the copy", PLACE)
+        palace.embed_pending()
+        hits = palace.search(Query("word7 text said in the copy")).hits
+        assert hits[0].text.endswith("word7 text, said in the copy")
+    assert reads == ["palace", "palace"]
+
+
+def test_an_erase_overwrites_and_removes_it(path: Path, reads: list[str]) -> None:
+    with palace_at(path) as palace:
+        assert found(palace, WORDS)
+        with vector_file(path).open("rb") as reader:
+            erase(palace, WORDS)
+            assert not any(reader.read())
+        assert not vector_file(path).exists()
+        assert found(palace)  # of the rest
+    kept = vector_file(path).read_bytes()
+    digest = text_hash(f"the key is {WORDS}")
+    assert digest not in kept
+    with palace_at(path) as palace:
+        assert found(palace)
+    assert reads == ["palace", "file"]
+
+
+def test_a_file_that_was_being_written_during_an_erase_is_removed(path: Path) -> None:
+    with palace_at(path) as searching, palace_at(path) as erasing:
+        index, _ = vectors_of(searching)
+        erase(erasing, WORDS)
+        index.save()  # of the state before
+        assert [each.name for each in path.parent.iterdir() if "vectors" in each.name] == []
+
+
+def test_a_file_whose_process_was_killed_while_writing_is_removed_by_an_erase(path: Path) -> None:
+    unfinished = path.with_name("palace.db-vectors.123")
+    unfinished.write_bytes(b"hashes")
+    with palace_at(path) as palace:
+        erase(palace, WORDS)
+    assert not unfinished.exists()
+
+
+def test_an_older_file_is_not_used_after_an_erase(path: Path, reads: list[str]) -> None:
+    with palace_at(path) as palace:
+        found(palace)
+        kept = vector_file(path).read_bytes()
+        erase(palace, WORDS)
+    vector_file(path).write_bytes(kept)
+    with palace_at(path) as palace:
+        found(palace)
+    assert reads == ["palace", "palace"]
+
+
+def test_without_a_place_to_write_it_searches_go_on(path: Path, reads: list[str]) -> None:
+    vector_file(path).mkdir()
+    for _ in range(2):
+        with palace_at(path) as palace:
+            assert found(palace)
+    assert reads == ["palace", "palace"]
+    assert [each.name for each in path.parent.iterdir() if ".db-vectors." in each.name] == []
+
+
+def test_a_vector_that_is_gone_counts_as_far_away(path: Path) -> None:
+    with palace_at(path) as palace:
+        found(palace)
+    with palace_at(path) as palace:
+        index, query = vectors_of(palace)
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("DELETE FROM vector")
+        assert {score for _, score in index.nearest(query, 5, vector_index.EVERYTHING)} == {0.0}
+
+
+def vectors_of(palace: Palace) -> tuple[VectorIndex, np.ndarray]:
+    """An index of the palace as a new process has it, and a query's vector."""
+    with palace.database.snapshot() as connection:
+        current = passage_embedding.current_embedder(connection)
+        assert current is not None
+        index = VectorIndex.with_file(palace.database, current)
+        index.follow(connection)
+        assert len(index) == len(list(vector_rows.vectors_of(connection, current[0])))
+    return index, HashedWords(dimension=DIMENSION).embed_query("word7 text")
