@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -170,16 +171,41 @@ def test_the_run_goes_on_when_a_preparing_process_is_killed(
     assert contents(together) == contents(alone)
 
 
-def test_no_process_can_be_started(sessions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+UNDER_A_LIMIT = """
+import os, resource, sys
+from pathlib import Path
+from palazzo.palace import Palace
+from palazzo.sources import mining_run
+from palazzo.sources.mining_report import MineRequest
+
+mining_run.LEAST_BYTES, mining_run.count_processes = 0, lambda: 2
+limit = int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
+with Palace.open(Path(sys.argv[1])) as palace:
+    report = mining_run.mine(palace.database, palace.clock, MineRequest((Path(sys.argv[2]),)))
+assert not report.failed
+"""
+ANOTHER_USER = ("setpriv", "--reuid=54321", "--clear-groups")
+KEEPING_FILES = ("--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
+"""Linux limits no processes of root. Another user has none yet, and may read what root may."""
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.geteuid() != 0 or shutil.which("setpriv") is None,
+    reason="root of Linux starts a process as a user who has no other",
+)
+@pytest.mark.parametrize(
+    "limit", [1, 2, 3, 4], ids=["no process", "no thread for it", "one", "two, without one's thread"]
+)
+def test_the_system_limits_processes(
+    sessions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    """The run goes on, with the processes and threads that the system grants."""
     alone, together = tmp_path / "alone.db", tmp_path / "together.db"
     mined_here(alone, sessions, monkeypatch)
-
-    def refuse() -> subprocess.Popen[bytes]:
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(preparation_pool, "_start", refuse)
-    with Palace.open(together) as palace:
-        assert not mine(palace.database, palace.clock, MineRequest((sessions,))).failed
+    run_command = [*ANOTHER_USER, *KEEPING_FILES, sys.executable, "-c", UNDER_A_LIMIT, together, sessions, str(limit)]
+    outcome = subprocess.run(run_command, capture_output=True, text=True, timeout=300)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
     assert contents(together) == contents(alone)
 
 

@@ -100,7 +100,11 @@ def _answer(process: subprocess.Popen[bytes], deadline: float) -> bytes | None:
     chunks: list[bytes] = []
     assert process.stdout is not None  # noqa: S101 (it is a pipe)
     reading = threading.Thread(target=_read, args=(process.stdout, chunks), name="palazzo-git", daemon=True)
-    reading.start()
+    try:
+        reading.start()
+    except RuntimeError:  # the system's limit on processes counts threads
+        _end(process)
+        return None
     reading.join(max(0.0, deadline - time.monotonic()))
     if reading.is_alive() or sum(map(len, chunks)) > LARGEST:
         _end(process)

@@ -75,14 +75,9 @@ class PreparationPool:
         """Start the processes; the pool has fewer where the system refuses one."""
         for _ in range(min(self._count, len(self._requests))):
             try:
-                process = _start()
-            except OSError:  # a limit on processes or on memory
+                self._start_process()
+            except (OSError, RuntimeError):  # a limit on processes, on threads or on memory
                 break
-            self._processes.append(process)
-            self._living += 1
-            thread = threading.Thread(target=self._serve, args=(process,), daemon=True, name="palazzo-prepare")
-            self._threads.append(thread)
-            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,6 +94,21 @@ class PreparationPool:
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
                     _close(stream)
+
+    def _start_process(self) -> None:
+        """Start a process, and a thread that serves it. Raises OSError or RuntimeError if the system refuses either."""
+        process = _start()
+        thread = threading.Thread(target=self._serve, args=(process,), daemon=True, name="palazzo-prepare")
+        self._living += 1
+        try:
+            thread.start()
+        except RuntimeError:
+            self._living -= 1
+            process.kill()
+            process.communicate()
+            raise
+        self._processes.append(process)
+        self._threads.append(thread)
 
     def take(self, path: Path) -> PreparedTranscript | None:
         """Return a prepared transcript; None if it was not requested, or its process has ended.
