@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.archive.conversations import file_rows, said
+from tests.archive.conversations import answered, file_rows, said
 from tests.index.hashed_words import HashedWords
 
 from palazzo.errors import EmbedderUnavailable
@@ -122,3 +122,12 @@ def test_a_drawer_that_is_retired_while_it_is_embedded_does_no_harm(
     passage_embedding.embed_pending(palace.database, Interrupted(lambda: other.forget([answer.hits[0].drawer.id])))
     assert palace.search(Query("zebra")).hits == []
     assert waiting(palace) == 0
+
+
+def test_tool_output_that_differs_in_a_number_has_a_vector_of_its_own(palace: Palace, embedder: HashedWords) -> None:
+    """Such vectors are not shared: the number may be what is asked for (`benchmarks/near_repeats.py`)."""
+    outputs = ["the deploy port is 8443", "the deploy port is 9443"]
+    rows = [said(0, "user", "where is it?"), *(answered(n, text, f"c{n}") for n, text in enumerate(outputs, start=1))]
+    file_rows(palace, rows)
+    palace.embed_pending()
+    assert sorted(text for text in embedder.embedded if text in outputs) == outputs

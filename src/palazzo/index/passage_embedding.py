@@ -1,6 +1,9 @@
 """The embedding consumer: computes vectors for passages in the background, newest first.
 
 A vector is a function of a text and a model, and is stored under the text's hash, so the same text is embedded once.
+Texts that differ in a number only are embedded each, also tool output: there are so few that sharing their vectors
+would save about one percent of the work, and the number is often what is asked for (`benchmarks/near_repeats.py`).
+
 Embedding happens outside any transaction; storing takes the lock for a moment.
 """
 
