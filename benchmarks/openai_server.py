@@ -33,7 +33,7 @@ class BatchingModel:
     """MiniLM on many texts at once, padded to the longest of a run."""
 
     def __init__(self, graph: Path, threads: int) -> None:
-        self._session = open_session(graph, threads)
+        self._session = open_session(graph, cores=threads)
         self._tokenizer = open_tokenizer(DATA / TOKENIZER, MAX_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:

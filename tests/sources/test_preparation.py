@@ -203,7 +203,16 @@ def test_the_system_limits_processes(
     """The run goes on, with the processes and threads that the system grants."""
     alone, together = tmp_path / "alone.db", tmp_path / "together.db"
     mined_here(alone, sessions, monkeypatch)
-    run_command: list[str | Path] = [*ANOTHER_USER, *KEEPING_FILES, sys.executable, "-c", UNDER_A_LIMIT, together, sessions, str(limit)]
+    run_command: list[str | Path] = [
+        *ANOTHER_USER,
+        *KEEPING_FILES,
+        sys.executable,
+        "-c",
+        UNDER_A_LIMIT,
+        together,
+        sessions,
+        str(limit),
+    ]
     outcome = subprocess.run(run_command, capture_output=True, text=True, timeout=300)
     assert (outcome.returncode, outcome.stderr) == (0, "")
     assert contents(together) == contents(alone)
