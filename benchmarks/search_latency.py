@@ -33,7 +33,7 @@ from benchmarks.make_palace import MEASURED_WING, Library, palace_path
 from benchmarks.measuring import CACHE, Row, median, milliseconds, private_mb, report, resident_mb, spread
 from benchmarks.synthetic import DIMENSION, SyntheticVectors
 
-from palazzo.daemon import garbage_collection
+from palazzo import garbage_collection
 from palazzo.index import passage_embedding
 from palazzo.index import search_pipeline as recall
 from palazzo.index.embedder import TokenStates

@@ -26,6 +26,7 @@ from palazzo.store.items import ItemRow, StoredValues
 from palazzo.store.packs import PackReader
 from palazzo.text.surrogates import well_formed
 
+_SALT_SIZE = 16
 _META_ENCODER = json.JSONEncoder(separators=(",", ":"), default=str)
 
 
@@ -128,10 +129,12 @@ def file(connection: Connection, source: Source, place: Place, batch: IngestBatc
     rows: list[ItemRow] = []
     entries: list[tuple[bytes, bytes]] = []
     uid_of_source = source_rows.source_uid(source.kind, source.key)
-    for n in fresh:
+    salts = os.urandom(_SALT_SIZE * len(fresh))  # one call of the system, not one for each row
+    for number, n in enumerate(fresh):
         new_item = plan.filings[n]
         values = batch.values[n] if new_item is batch.filings[n] else _make_values(new_item)
-        row = _row(new_item, values, source_row, room, pack_rows, batch.spots[n], now)
+        salt = salts[_SALT_SIZE * number : _SALT_SIZE * (number + 1)]
+        row = _row(new_item, values, source_row, room, pack_rows, batch.spots[n], salt, now)
         rows.append(row)
         entries.append((row.uid, device_chain.digest(row, uid_of_source, new_item.raw or b"", new_item.text)))
     new_rows = items.insert_items(connection, rows)
@@ -289,6 +292,7 @@ def _row(
     room: int,
     packs: Sequence[int | None],
     spot: Spot | None,
+    salt: bytes,
     now: Micros,
 ) -> ItemRow:
     return ItemRow(
@@ -312,7 +316,7 @@ def _row(
         pack=packs[spot[0]] if spot else None,
         raw_start=spot[1] if spot else 0,
         raw_size=spot[2] if spot else 0,
-        salt=os.urandom(16),
+        salt=salt,
         text=values.text,
         text_codec=values.text_codec,
     )

@@ -28,11 +28,10 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from palazzo import __version__, locks
+from palazzo import __version__, garbage_collection, locks
 from palazzo.client import rpc, startup
 from palazzo.client.jsonl import Stream
 from palazzo.client.rpc import Address
-from palazzo.daemon import garbage_collection
 from palazzo.daemon.service_socket import Listener, is_own_user
 from palazzo.errors import PalazzoError, ServiceUnavailable
 

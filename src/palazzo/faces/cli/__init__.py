@@ -59,6 +59,9 @@ def _run(argv: list[str]) -> int:
 
         if fast_help.show(argv):
             return 0
+    from palazzo import garbage_collection
+
+    garbage_collection.collect_seldom()
     from palazzo.faces.cli.app import run
 
     return run(argv)

@@ -1,7 +1,8 @@
-"""Python's collector of cyclic garbage in a process that answers requests for days.
+"""Python's collector of cyclic garbage, in a service and in a command.
 
 By default it runs after every 700 new containers, of which a search makes some thousands, and every so often walks all
-objects of the process, which takes 20 to 40 ms while a request waits. Reference counting frees nearly everything.
+objects of the process, which takes 20 to 40 ms while a request waits, and 3 % of the time of a long `mine`. Reference
+counting frees nearly everything.
 """
 
 from __future__ import annotations
