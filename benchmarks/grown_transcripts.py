@@ -1,6 +1,6 @@
 """Measure what a new process takes for a long transcript of pi or Gemini CLI that has grown by one exchange.
 
-    python benchmarks/grown_transcripts.py [--rounds 5] [--source DIRECTORY] [--json]
+    python benchmarks/grown_transcripts.py [--rounds 5] [--other DIRECTORY] [--json]
 
 Figures are milliseconds of processor time (user and system), medians. "Reading" is the preparation of what is new,
 from the state that the palace recorded, in a process of its own that has imported everything before. "Command" is
@@ -16,6 +16,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.measuring import Row, median, report
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
-SIZES = (("pi", 27), ("pi", 75), ("gemini", 8), ("gemini", 75))
+SIZES = (("gemini", 8), ("pi", 27), ("gemini", 75), ("pi", 75))
 """Formats, and sizes in millions of bytes."""
 
 READ = """
@@ -134,7 +135,9 @@ class GeminiSession:
 
 
 def _time(second: int) -> str:
-    return f"2026-11-{1 + second // 86400 % 28:02}T{second // 3600 % 24:02}:{second // 60 % 60:02}:{second % 60:02}.000Z"
+    return (
+        f"2026-11-{1 + second // 86400 % 28:02}T{second // 3600 % 24:02}:{second // 60 % 60:02}:{second % 60:02}.000Z"
+    )
 
 
 def _say(words: random.Random, length: int) -> str:
@@ -142,66 +145,98 @@ def _say(words: random.Random, length: int) -> str:
     return said[:length]
 
 
-_VOCABULARY = [f"{a}{b}{c}" for a in ("ba", "de", "ko", "mi", "ru") for b in ("lan", "ter", "vo") for c in ("", "s", "ing")]
+_VOCABULARY = [
+    f"{a}{b}{c}" for a in ("ba", "de", "ko", "mi", "ru") for b in ("lan", "ter", "vo") for c in ("", "s", "ing")
+]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure each format and size, and print a row each."""
+    """Measure each format and size, and print a row for each and for each version."""
     parser = argparse.ArgumentParser(description="Measure long transcripts that have grown.")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--source", type=Path, default=SOURCE, help="the directory of the package to measure")
+    parser.add_argument("--other", type=Path, help="the src directory of another version, measured in turns with this")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
-    rows = []
+    versions = {"this": SOURCE} | ({"other": given.other.resolve()} if given.other else {})
+    rows: list[Row] = []
     for kind, megabytes in SIZES:
         with tempfile.TemporaryDirectory(prefix="palazzo-grown-") as scratch:
-            rows.append(_measure(Path(scratch), kind, megabytes, given.rounds, given.source.resolve()))
+            rows += _measure(Path(scratch), kind, megabytes, given.rounds, versions)
+        print(rows[-len(versions) :], file=sys.stderr, flush=True)
     report("Long transcripts grown by one exchange, ms of processor time", rows, given.json)
     return 0
 
 
-def _measure(scratch: Path, kind: str, megabytes: int, rounds: int, source: Path) -> Row:
+def _measure(scratch: Path, kind: str, megabytes: int, rounds: int, versions: dict[str, Path]) -> list[Row]:
     session = (PiSession if kind == "pi" else GeminiSession)(random.Random(megabytes))
-    path, palace = scratch / session.name, scratch / "palace.db"
-    environment = os.environ | {"PYTHONPATH": str(source), "PALAZZO_SERVICE": "off", "HOME": str(scratch)}
-    mine = [sys.executable, "-m", "palazzo.faces.cli", "--palace", str(palace), "mine", str(path)]
-    read = [sys.executable, "-c", READ, str(palace), str(path), kind]
+    path = scratch / session.name
     _append(path, [session.header()])
-    while not path.exists() or path.stat().st_size < megabytes * 1_000_000:
+    while path.stat().st_size < megabytes * 1_000_000:
         _append(path, [row for _ in range(100) for row in session.exchange()])
-    first, _ = _run(mine, environment)
-    reading, unusual, command, nothing, bare = [], [], [], [], []
+    measured = {name: _Version(name, source, scratch, path, kind) for name, source in versions.items()}
+    first = next(iter(measured.values()))
+    first.mine()
+    for version in measured.values():
+        if version is not first:
+            shutil.copy(first.palace, version.palace)
     for _ in range(rounds):
         _append(path, session.exchange())
-        reading.append(_reading(read, environment))
-        command.append(_run(mine, environment)[0])
-        nothing.append(_run(mine, environment)[0])
-        bare.append(_run([sys.executable, "-c", "pass"], environment)[0])
+        for version in measured.values():
+            version.time_growth()
     for _ in range(rounds):
         _append(path, session.unusual())
-        unusual.append(_reading(read, environment))
-        _run(mine, environment)
-    return {
-        "transcript": f"{kind}, {megabytes} MB",
-        "for the first time, s": round(first / 1000, 1),
-        "reading": round(median(reading), 1),
-        "command": round(median(command)),
-        "command, nothing new": round(median(nothing)),
-        "a bare Python": round(median(bare)),
-        "reading a branch or a copy": round(median(unusual)),
-    }
+        for version in measured.values():
+            version.unusual.append(version.read())
+            version.mine()
+    bare = median([_run([sys.executable, "-c", "pass"], first.environment)[0] for _ in range(rounds)])
+    transcript = f"{kind}, {megabytes} MB"
+    return [{"transcript": transcript} | each.figures() | {"a bare Python": round(bare)} for each in measured.values()]
+
+
+class _Version:
+    """A version of the package, its palace, and the figures taken of it."""
+
+    def __init__(self, name: str, source: Path, scratch: Path, path: Path, kind: str) -> None:
+        self.name, self.palace = name, scratch / f"{name}.db"
+        self.environment = os.environ | {"PYTHONPATH": str(source), "PALAZZO_SERVICE": "off", "HOME": str(scratch)}
+        self._mine = [sys.executable, "-m", "palazzo.faces.cli", "--palace", str(self.palace), "mine", str(path)]
+        self._read = [sys.executable, "-c", READ, str(self.palace), str(path), kind]
+        self._reading: list[float] = []
+        self._command: list[float] = []
+        self._nothing: list[float] = []
+        self.unusual: list[float] = []
+
+    def mine(self) -> float:
+        """Run the command."""
+        return _run(self._mine, self.environment)[0]
+
+    def read(self) -> float:
+        """Read what is new, and archive nothing."""
+        start, rows, taken = _run(self._read, self.environment)[1].split()
+        if not int(start) or not int(rows):
+            raise SystemExit("the transcript was not read from where reading had stopped")
+        return float(taken)
+
+    def time_growth(self) -> None:
+        """Take the figures of a transcript that has grown."""
+        self._reading.append(self.read())
+        self._command.append(self.mine())
+        self._nothing.append(self.mine())
+
+    def figures(self) -> Row:
+        """Return the medians."""
+        return {
+            "version": self.name,
+            "reading": round(median(self._reading), 1),
+            "command": round(median(self._command)),
+            "command, nothing new": round(median(self._nothing)),
+            "reading a branch or a copy": round(median(self.unusual)),
+        }
 
 
 def _append(path: Path, rows: Iterator[dict[str, object]] | Sequence[dict[str, object]]) -> None:
     with path.open("ab") as stream:
         stream.write(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-
-
-def _reading(command: list[str], environment: dict[str, str]) -> float:
-    start, rows, taken = _run(command, environment)[1].split()
-    if not int(start) or not int(rows):
-        raise SystemExit("the transcript was not read from where reading had stopped")
-    return float(taken)
 
 
 def _run(command: list[str], environment: dict[str, str]) -> tuple[float, str]:

@@ -88,8 +88,9 @@ def gemini_rows(steps: list[Step]) -> list[bytes]:
             called = {"id": call, "name": ("ls", "web_fetch")[one % 2], "args": {}, "result": [answer]}
             message |= {"toolCalls": [called]} if other % 2 else {"content": f"more {one % 4}"}
         if step == "copy":
-            copies = [{**each, "id": f"x{n}-{k % 2}"} for k, each in enumerate(messages[-1 - one % 6 :])]
+            copies: list[Json] = [{**each, "id": f"x{n}-{k % 2}"} for k, each in enumerate(messages[-1 - one % 6 :])]
             rows.append(written({"$set": {"messages": [*copies, *messages[:1]]}}))
+            messages += copies
         elif step == "set":
             rows.append(written({"$set": {"lastUpdated": str(n)}}))
         elif step == "damage":
@@ -229,6 +230,21 @@ def test_a_message_of_gemini_that_is_new_or_near_is_read_without_the_others() ->
         assert bytes_read(Gemini(), data, rows[2]) > len(data)
         assert bytes_read(Gemini(), data, written({"$set": {"messages": []}})) < most
         assert bytes_read(Gemini(), data, b'{"$set": {"messages": [' + new.strip() + b"]}}\n") > len(data)
+
+
+def test_a_copy_among_the_replayed_rows_says_no_more_than_it_did() -> None:
+    """Alone it seems to say something new, so that what is added to it later would get another id."""
+    old: Json = {"id": "old", "timestamp": "x", "type": "user", "content": "Which port?"}
+    copy, added = old | {"id": "copy"}, old | {"id": "copy", "content": "Which port, please?"}
+    data = written(GEMINI_HEADER, old, *[old | {"id": f"m{n}", "content": f"words {n}"} for n in range(9)])
+    data, more = data + written({"$set": {"messages": [copy]}}), written(added)
+    with little_memory(400, 512 * 1024, 0):
+        point = ResumePoint()
+        seen = [*rows_from(Gemini(), BytesIO(data), 0, point)]
+        stream = BytesIO(data + more)
+        stream.seek(len(data))
+        seen += rows_from(Gemini(), stream, len(data), ResumePoint(point.mark_at(len(data))))
+    assert seen == read(Gemini(), data + more)
 
 
 def test_a_short_recording_needs_no_mark() -> None:
