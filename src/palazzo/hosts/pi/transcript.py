@@ -240,7 +240,7 @@ def _directory(row: object) -> str:
 def _remember(row: object, calls: Calls) -> None:
     if isinstance(row, dict):
         for call_info in calls_in(row):
-            calls.record_call(*call_info)
+            calls.record_arguments(*call_info)
 
 
 def _title(row: JsonObject) -> str:

@@ -33,12 +33,19 @@ class Calls:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, Trust]] = {}
+        self._unjudged: dict[str, tuple[str, object]] = {}
         self._failed: set[str] = set()
 
     def record_call(self, call: str, name: str, trust: Trust) -> None:
         """Remember a call and the trust of its output."""
         if call:
             self._known[call] = (name, trust)
+            self._unjudged.pop(call, None)
+
+    def record_arguments(self, call: str, name: str, arguments: object) -> None:
+        """Remember a call; its output is judged when it is asked for, which most replayed calls are not."""
+        if call:
+            self._unjudged[call] = (name, arguments)
 
     def fail(self, call: str) -> None:
         """Record that the host saw a call fail."""
@@ -46,6 +53,9 @@ class Calls:
 
     def tool_of(self, call: str) -> tuple[str, Trust]:
         """Return a tool's name and the trust of its output; for an unknown call, "" and external."""
+        if call in self._unjudged:
+            name, arguments = self._unjudged.pop(call)
+            self._known[call] = (name, trust_of_call(name, arguments))
         return self._known.get(call) or ("", trust_of_tool(""))
 
     def failed(self, call: str) -> bool:
