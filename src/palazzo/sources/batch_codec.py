@@ -47,7 +47,7 @@ def encode_batch(batch: SessionBatch) -> Plain:
         ],
         ingest_batch.spots,
         [tuple(values) for values in ingest_batch.values],
-        (batch.end, batch.size, batch.title, dict(batch.unreadable)),
+        (batch.end, batch.size, batch.title, dict(batch.unreadable), batch.mark),
     )
 
 

@@ -52,6 +52,11 @@ def resume_at(state: FileState | None, stream: BinaryIO, status: FileStatus, ver
     return state.consumed if tail_hash(stream, state.consumed) == state.tail else 0
 
 
+def mark_at(state: FileState | None, start: int, feeder: str) -> bytes:
+    """Return what the read that `state` remembers left for one by `feeder` that begins at `start`, or nothing."""
+    return state.content if state is not None and 0 < start == state.consumed and state.feeder == feeder else b""
+
+
 def tail_hash(stream: BinaryIO, end: int) -> bytes:
     """Return the hash of the last bytes before `end`."""
     stream.seek(max(0, end - TAIL_BYTES))

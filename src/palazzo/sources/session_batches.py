@@ -12,7 +12,7 @@ from palazzo.archive.ingest import IngestBatch, NewItem
 from palazzo.archive.ingest_guard import Guard
 from palazzo.frozen_class import frozen
 from palazzo.model import Micros
-from palazzo.sources.formats import Identity, Message, Row, Unreadable
+from palazzo.sources.formats import Identity, Message, ResumePoint, Row, Unreadable
 from palazzo.sources.message_commits import Commits
 from palazzo.sources.new_items import Clockwork, filing_of
 
@@ -37,7 +37,7 @@ class SessionBatch:
     """Some rows of a conversation, prepared; `end` is the position after the last, `size` their raw bytes.
 
     `title` is the last one that a row gives the conversation, or "". `unreadable` has the position and the reason of
-    each row that is not understood, by its index.
+    each row that is not understood, by its index. `mark` is for a read that begins at `end` (`ResumePoint`).
     """
 
     ingest_batch: IngestBatch
@@ -45,16 +45,20 @@ class SessionBatch:
     size: int
     title: str
     unreadable: Mapping[int, tuple[int, str]]
+    mark: bytes = b""
 
 
-def make_batches(origin: Origin, rows: Iterable[Row], guard: Guard) -> Iterator[SessionBatch]:
-    """Yield the rows in prepared batches. Rows are read only when their batch is requested."""
-    clockwork, commits = Clockwork(origin.modified_at), Commits()
+def make_batches(
+    origin: Origin, rows: Iterable[Row], guard: Guard, point: ResumePoint | None = None
+) -> Iterator[SessionBatch]:
+    """Yield the rows in prepared batches. Rows are read only when their batch is requested; `point` goes with them."""
+    clockwork, commits, point = Clockwork(origin.modified_at), Commits(), point or ResumePoint()
     for batch in _split(rows):
+        end = batch[-1].position + len(batch[-1].raw)
         new_items = [_make_item(origin, row, clockwork, commits) for row in batch]
         yield SessionBatch(
             ingest.prepare(new_items, guard),
-            batch[-1].position + len(batch[-1].raw),
+            end,
             sum(len(row.raw) for row in batch),
             next((row.title for row in reversed(batch) if row.title), ""),
             {
@@ -62,6 +66,7 @@ def make_batches(origin: Origin, rows: Iterable[Row], guard: Guard) -> Iterator[
                 for n, row in enumerate(batch)
                 if isinstance(row.content, Unreadable)
             },
+            point.mark_at(end),
         )
 
 

@@ -200,7 +200,8 @@ def file_batches(
             place = _place_now(connection, source, pending_session, placer)
             receipt = ingest.file(connection, source, place, ingest_batch, now)
             hook_messages.give_way(connection, source.session_id, ingest_batch.filings, clock())
-            source_rows.write_file_state(connection, make_state(source_rows.file_source(connection, source, now), end))
+            state = make_state(source_rows.file_source(connection, source, now), end)
+            source_rows.write_file_state(connection, replace(state, content=batch.mark) if batch.mark else state)
         _count(source_tally, batch, receipt.new)
         on_commit(source_tally.items)
     source_tally.wing = pending_session.place.wing

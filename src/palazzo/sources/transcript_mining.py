@@ -85,7 +85,8 @@ def _archive(
         # A line that is still being written is not read: the file then counts as changed at the next look.
         size = status.size if end >= status.size else end
         tail = file_changes.tail_hash_at(path, end)
-        return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, status.mtime, end, tail, b"")
+        mark = file_changes.mark_at(state, end, feeder.kind) if end == prepared.start else b""
+        return FileState(uri, source, feeder.kind, feeder.version, status.inode, size, status.mtime, end, tail, mark)
 
     pending_session = open_previewed_session(
         database, feeder.kind, prepared.identity, uri, prepared.preview, placer, session_filter

@@ -13,7 +13,7 @@ from palazzo.frozen_class import frozen
 from palazzo.model import Micros
 from palazzo.sources import file_changes
 from palazzo.sources.file_changes import FileStatus
-from palazzo.sources.formats import Feeder, Identity
+from palazzo.sources.formats import Feeder, Identity, ResumePoint, rows_from
 from palazzo.sources.pause_gaps import Pause, without_pauses
 from palazzo.sources.session_batches import Origin, SessionBatch, make_batches
 from palazzo.sources.session_preview import Preview, look_ahead
@@ -55,8 +55,9 @@ def prepare_transcript(
     stream.seek(0)
     identity = feeder.identify(path, stream.read(_HEAD))
     stream.seek(start)
-    rows = without_pauses(feeder.rows(stream, start), pauses)
+    point = ResumePoint(file_changes.mark_at(state, start, feeder.kind))
+    rows = without_pauses(rows_from(feeder, stream, start, point), pauses)
     preview = look_ahead(rows, least_messages(identity), identity.cwd)
     origin = Origin(feeder.kind, feeder.version, identity, preview.directory, Micros(status.mtime // 1000))
-    batches = make_batches(origin, chain(preview.rows, rows), guard)
+    batches = make_batches(origin, chain(preview.rows, rows), guard, point)
     return PreparedTranscript(state, status, start, identity, replace(preview, rows=()), batches)

@@ -178,7 +178,7 @@ class FileState:
 
     `source` is None for a file of many conversations, each of which is recorded separately. `tail` is a hash of the
     last bytes before `consumed`: if they are unchanged, the file has only grown. `content` is a hash of the whole file
-    if the format is read as a whole, else empty.
+    if the format is read as a whole, else the mark with which its reader resumes at `consumed`, or empty.
     """
 
     uri: str
@@ -290,7 +290,7 @@ def titles_over(connection: Connection, item: int) -> set[str]:
 
 
 def forget_files(connection: Connection, rows: Iterable[int]) -> None:
-    """Delete the hashes of the files that hold these sources, as they are of words; the files are read again."""
+    """Delete the hashes and marks of the files that hold these sources, as they are of words; they are read again."""
     connection.executemany(
         "UPDATE file_state SET tail = x'', content = x'', mtime = 0 WHERE source = ?", ((row,) for row in rows)
     )

@@ -44,22 +44,35 @@ class _Block:
 
 
 class ConversationHistory:
-    """The messages of the rows so far, and the tools to which their calls belong."""
+    """The messages of the rows so far, and the tools to which their calls belong.
+
+    What it tells of a message that is no copy follows from the earlier rows with one of the same ids (`ids_in`) alone.
+    """
 
     def __init__(self) -> None:
         self._blocks: set[int] = set()
         self._times: dict[str, int] = {}
         self.trusts: dict[str, Trust] = {}
+        self._new_ids: set[str] = set()
+
+    def note_ids(self, ids: set[str]) -> None:
+        """Remember ids until `take_ids`."""
+        self._new_ids |= ids
+
+    def take_ids(self) -> frozenset[str]:
+        """Return the ids that were noted since the last call."""
+        ids, self._new_ids = self._new_ids, set()
+        return frozenset(ids)
 
     def fresh(self, message: str, speaker: str, blocks: list[_Block], *, is_copy: bool) -> list[_Block]:
         """Return the blocks that have not occurred before, and record them."""
         fresh = []
         for block in blocks:
-            anywhere = hash((speaker, block.kind, block.text))
+            anywhere = hash(("said by", speaker, block.kind, block.text))
             if block.call:
-                lookup_hash = local_hash = hash((block.kind, block.call, block.text))
+                lookup_hash = local_hash = hash(("of call", block.call, block.kind, block.text))
             else:
-                local_hash = hash((message, block.kind, block.text))
+                local_hash = hash(("of message", message, block.kind, block.text))
                 lookup_hash = anywhere if is_copy else local_hash
             if not self._blocks & {lookup_hash, local_hash}:
                 fresh.append(block)
@@ -71,6 +84,20 @@ class ConversationHistory:
         times = self._times.get(message, 0)
         self._times[message] = times + 1
         return times
+
+
+def ids_in(row: JsonObject) -> set[str]:
+    """Return the ids of a message and of its calls and answers: all by which it can refer to other rows."""
+    ids = {string(row, "id")}
+    for part in _parts(row.get("content")):
+        ids |= {
+            string(part[key], "id") for key in ("functionCall", "functionResponse") if isinstance(part.get(key), dict)
+        }
+    for call in _tool_calls(row):
+        identity = string(call, "id")
+        responses = [part.get("functionResponse") for part in _parts(call.get("result"))]
+        ids |= {identity, *(string({"id": identity, **each}, "id") for each in responses if isinstance(each, dict))}
+    return ids
 
 
 def read_message(row: JsonObject, history: ConversationHistory, *, is_copy: bool) -> Message | Noise:

@@ -22,6 +22,10 @@ Until early 2026 a session was one JSON text, the header's fields with `messages
 no earlier row of that id contained (`meta["continues"]`), so that nothing is repeated and nothing is taken back,
 however the file grew while it was read. Of `$set` messages, only text is taken that its speaker has not yet said in
 this file. A row of many messages comes as one row per message and one for the bytes on either side.
+
+**Resuming.** The mark that a read leaves tells which ids it has seen (`seen_ids`). A message of other ids needs no
+earlier row, and one whose ids stand in the last rows needs those alone. At any other, and at `$set` messages, all
+earlier rows are read.
 """
 
 from __future__ import annotations
@@ -32,22 +36,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 from palazzo.errors import SourceUnreadable
-from palazzo.hosts.gemini_cli.gemini_messages import ConversationHistory, read_message
+from palazzo.hosts.gemini_cli.gemini_messages import ConversationHistory, ids_in, read_message
 from palazzo.hosts.gemini_cli.gemini_projects import directory_of
-from palazzo.sources.formats import Content, Feeder, Identity, Message, Noise, Row, Unreadable
+from palazzo.hosts.gemini_cli.seen_ids import SeenIds
+from palazzo.sources.formats import Content, Feeder, Identity, Message, Noise, ResumePoint, Row, Unreadable
 from palazzo.sources.formats.json_members import elements
 from palazzo.sources.formats.jsonl_rows import JsonObject, json_lines, objects_in_head, parse_line, string
-from palazzo.sources.formats.resume_context import ResumeStates, lines_before
+from palazzo.sources.formats.resume_context import lines_before
 from palazzo.text.lazy_patterns import make_regex
 
 KIND = "gemini"
 
 LARGEST = 256 * 1024 * 1024
 """Maximum bytes of a session in one JSON text; the host itself reads it whole."""
-_REACH = 64 * 1024 * 1024
-"""Number of bytes for which earlier messages are remembered. A `$set` may repeat the session from its beginning."""
-
-_HISTORIES = ResumeStates[ConversationHistory]()
 
 _SPEAKERS = frozenset({"user", "gemini", "info", "warning", "error"})
 _WHOLE = make_regex(rb'(?:\xef\xbb\xbf)?\{[ \t]*\r?\n\s+"sessionId"\s*:\s*"')
@@ -95,24 +96,58 @@ class Gemini:
 
         Raises SourceUnreadable for a session in one JSON text that is incomplete: it is being written.
         """
+        return self.resume(stream, start, ResumePoint())
+
+    def resume(self, stream: BinaryIO, start: int, point: ResumePoint) -> Iterator[Row]:
+        """Yield every row from byte `start`, as `rows` does."""
         if _is_one_text(stream, start):
             yield from (row for row in _rows_of_text(stream) if row.position >= start)
             return
         line = _line_at(stream, start)
-        known_history, end, is_resumable = _HISTORIES.take(stream, line), line, True
-        history = known_history or ConversationHistory()
-        for position, raw in lines_before(stream, line, _REACH) if known_history is None else ():
-            for _ in _rows_of_line(position, raw, parse_line(raw), history):
-                pass
+        marked = SeenIds.from_mark(point.mark) if line == start else None
+        seen, is_whole, history = marked or SeenIds(), marked is None, ConversationHistory()
+        for position, raw in lines_before(stream, line, None if marked is None else line - marked.begin):
+            value = parse_line(raw)
+            is_told = is_whole or _is_told(raw, value, seen)
+            _replay(position, raw, value, history)
+            if is_told:
+                seen.add(position, position + len(raw), history.take_ids())
+            else:  # what it said before is not known, so neither is what a later row of its ids adds
+                seen.add_earlier(history.take_ids())
         for position, raw, value in json_lines(stream, line):
-            end, is_resumable = position + len(raw), is_resumable and raw.endswith(b"\n")
-            for row in _rows_of_line(position, raw, value, history):
+            if not is_whole and not _is_told(raw, value, seen):
+                history, is_whole = _read_history(stream, position), True
+            rows, end = [*_rows_of_line(position, raw, value, history)], position + len(raw)
+            seen.add(position, end, history.take_ids())
+            if raw.endswith(b"\n"):
+                point.reach(end, seen.make_mark)
+            for row in rows:
                 if row.position >= start:
                     yield row
                 elif row.position + len(row.raw) > start:
                     yield _rest(row, start)
-        if is_resumable and end <= _REACH:  # beyond it, another read would remember less
-            _HISTORIES.keep(stream, end, history)
+
+
+def _is_told(raw: bytes, value: JsonObject | Noise | Unreadable, seen: SeenIds) -> bool:
+    """Whether a line means the same whatever stands in rows before `seen.begin`: no copies, and no id of those rows."""
+    if not isinstance(value, dict):
+        return True
+    return not _elements(raw, value) and not (_is_message(value) and seen.may_be_earlier(ids_in(value)))
+
+
+def _read_history(stream: BinaryIO, end: int) -> ConversationHistory:
+    """Return what all rows before byte `end` say; the stream stays where it is."""
+    history, here = ConversationHistory(), stream.tell()
+    for position, raw in lines_before(stream, end, None):
+        _replay(position, raw, parse_line(raw), history)
+        history.take_ids()
+    stream.seek(here)
+    return history
+
+
+def _replay(position: int, raw: bytes, value: JsonObject | Noise | Unreadable, history: ConversationHistory) -> None:
+    for _ in _rows_of_line(position, raw, value, history):
+        pass
 
 
 def _rest(row: Row, start: int) -> Row:
@@ -171,8 +206,7 @@ def _rows_of_line(
         yield Row(position, raw, value)
         return
     title = _title(value)
-    path = ("$set", "messages") if "$set" in value else ("messages",)
-    spans = _elements(raw, path)
+    spans = _elements(raw, value)
     if not spans:
         yield Row(position, raw, _content(value, history, is_copy=False), title)
         return
@@ -187,9 +221,11 @@ def _rows_of_line(
     yield Row(position + ends[-1], raw[ends[-1] :], around)
 
 
-def _elements(raw: bytes, path: tuple[str, ...]) -> list[tuple[int, int, object]]:
+def _elements(raw: bytes, value: JsonObject) -> list[tuple[int, int, object]]:
+    """Return the messages that a line holds as elements, with their places in it."""
     if b'"messages"' not in raw:
         return []
+    path = ("$set", "messages") if "$set" in value else ("messages",)
     try:
         return elements(raw, path)
     except (ValueError, RecursionError):
@@ -212,6 +248,7 @@ def _content(row: JsonObject, history: ConversationHistory, *, is_copy: bool) ->
         return Noise("header")
     if not _is_message(row):
         return Noise(string(row, "type")) if string(row, "type") else Unreadable("row without a type")
+    history.note_ids(ids_in(row))
     try:
         return read_message(row, history, is_copy=is_copy)
     except RecursionError:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from palazzo.frozen_class import frozen
-from palazzo.model import ContentKind, Role, Trust
+from palazzo.model import ContentKind, Role
 from palazzo.security.tool_trust import trust_of_tool
 from palazzo.sources.formats import Content, Message, Noise, Unreadable
 from palazzo.sources.formats.block_text import Composer, block_text, call_text, media_text
 from palazzo.sources.formats.jsonl_rows import JsonObject, string
-from palazzo.sources.formats.resume_context import Calls, trust_of_call
+from palazzo.sources.formats.resume_context import Calls
 from palazzo.sources.formats.source_times import moment
 
 _SUMMARIES = frozenset({"branchSummary", "compactionSummary"})
@@ -30,14 +30,14 @@ class Origin:
     cwd: str
 
 
-def calls_in(row: JsonObject) -> Iterator[tuple[str, str, Trust]]:
-    """Yield id, tool and trust of the calls that an entry makes."""
+def calls_in(row: JsonObject) -> Iterator[tuple[str, str, object]]:
+    """Yield id, tool and arguments of the calls that an entry makes."""
     message = row.get("message")
     if isinstance(message, dict) and string(message, "role") == "assistant":
         for block in _blocks(message.get("content")):
             if string(block, "type") == "toolCall":
                 name = string(block, "name")
-                yield string(block, "id"), name, trust_of_call(name, block.get("arguments"))
+                yield string(block, "id"), name, block.get("arguments")
 
 
 def read_entry(row: JsonObject, origin: Origin, calls: Calls) -> Content:

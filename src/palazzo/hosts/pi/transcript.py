@@ -21,20 +21,22 @@ one does change, and is not recorded here.
 only labels are created anew (`SessionManager.createBranchedSession` and `forkFrom`). An id is eight hexadecimal digits,
 so a message is identified by its id and its time, wherever its entry stands, and a copy is the same message.
 
-A read that begins in the middle scans the ids of the entries before it, without parsing the rows, unless this process
-read up to there itself.
+**Resuming.** The mark that a read leaves is the position of the newest entry and that of the entry which names its
+thread. An entry that continues the newest one needs no more. At any other, the ids of all entries before it are
+scanned, without parsing their rows.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from palazzo.hosts.pi.pi_messages import Origin, calls_in, read_entry
-from palazzo.sources.formats import Content, Feeder, Identity, Noise, Row, Unreadable
+from palazzo.sources.formats import Content, Feeder, Identity, Noise, ResumePoint, Row, Unreadable
 from palazzo.sources.formats.jsonl_rows import JsonObject, json_lines, objects_in_head, parse_line, string
-from palazzo.sources.formats.resume_context import LOOK_BACK, Calls, ResumeStates, lines_before
+from palazzo.sources.formats.resume_context import LOOK_BACK, Calls, lines_before
 from palazzo.text.lazy_patterns import make_regex
 
 KIND = "pi"
@@ -83,45 +85,70 @@ class Pi:
 
     def rows(self, stream: BinaryIO, start: int = 0) -> Iterator[Row]:
         """Yield every row from byte `start`."""
-        known_tree, calls, cwd = _TREES.take(stream, start), Calls(), ""
-        tree, end, is_resumable = known_tree or _Tree(), start, False
-        for position, raw in lines_before(stream, start, LOOK_BACK if known_tree else None):
-            if not known_tree:
-                tree.place(_link(raw))
+        return self.resume(stream, start, ResumePoint())
+
+    def resume(self, stream: BinaryIO, start: int, point: ResumePoint) -> Iterator[Row]:
+        """Yield every row from byte `start`, as `rows` does."""
+        newest_tree, calls, cwd = _read_newest(stream, start, point.mark), Calls(), ""
+        tree, is_resumable = newest_tree or _Tree(), False
+        for position, raw in lines_before(stream, start, LOOK_BACK if newest_tree else None):
+            if not newest_tree:
+                tree.place(_link(raw), position)
             if not cwd or (b'"toolCall"' in raw and start - position <= LOOK_BACK):
                 row = parse_line(raw)
                 cwd = cwd or _directory(row)
                 _remember(row, calls)
             is_resumable = bool(cwd) if position == 0 else is_resumable
         for position, raw, value in json_lines(stream, start):
-            thread, begins = tree.place(_link(raw))
+            link = _link(raw)
+            if not tree.is_told(link):
+                tree = _read_tree(stream, position)
+            thread, begins = tree.place(link, position)
             cwd = cwd or _directory(value)
             _remember(value, calls)
-            end = position + len(raw)
             is_resumable = (bool(cwd) if position == 0 else is_resumable) and raw.endswith(b"\n")
+            if is_resumable:
+                point.reach(position + len(raw), tree.make_mark)
             if isinstance(value, dict):
                 origin = Origin(thread, begins, cwd)
                 yield Row(position, raw, _content(value, origin, calls), _title(value))
             else:
                 yield Row(position, raw, value)
-        if is_resumable and tree.size <= _LARGEST_TREE:
-            _TREES.keep(stream, end, tree)
+
+
+_MARK = struct.Struct("<qq")
+_NOWHERE = -1
 
 
 class _Tree:
-    """Determines the thread of each entry."""
+    """Determines the thread of each entry.
+
+    A tree that was made from its newest entry alone (`from_newest`) places only what continues that (`is_told`).
+    """
 
     def __init__(self) -> None:
         self._thread_of: dict[str, str] = {}
         self._newest: dict[str, str] = {}
         self._last = ""
+        self._last_position = _NOWHERE
+        self._first_positions: dict[str, int] = {"": _NOWHERE}
+        self._is_whole = True
 
-    @property
-    def size(self) -> int:
-        """Return the number of entries."""
-        return len(self._thread_of)
+    @classmethod
+    def from_newest(cls, entry: str, position: int, thread: str, first_position: int) -> _Tree:
+        """Return a tree of which only the newest entry and its thread are known."""
+        tree = cls()
+        tree._thread_of[entry] = tree._last = thread
+        tree._newest[thread], tree._last_position = entry, position
+        tree._first_positions[thread] = first_position
+        tree._is_whole = False
+        return tree
 
-    def place(self, link: tuple[str, str] | None) -> tuple[str, bool]:
+    def is_told(self, link: tuple[str, str] | None) -> bool:
+        """Whether the entry of this link can be placed without the entries that are not known here."""
+        return self._is_whole or link is None or self._continues(link[1])
+
+    def place(self, link: tuple[str, str] | None, position: int) -> tuple[str, bool]:
         """Place an entry, given its ID and its parent's; return its thread, and whether it begins one.
 
         An entry whose parent is not in the file (its row was damaged) continues the thread before it. A row without a
@@ -130,6 +157,10 @@ class _Tree:
         if link is None:
             return self._last, False
         entry, parent = link
+        if self._continues(parent):  # whatever stands before: an entry can be placed by the newest one alone
+            self._thread_of.setdefault(entry, self._last)
+            self._newest[self._last], self._last_position = entry, position
+            return self._last, False
         if entry in self._thread_of:  # an id twice: its first row stands for it
             return self._thread_of[entry], False
         thread = self._thread_of.get(parent, self._last)
@@ -137,14 +168,45 @@ class _Tree:
         begins = bool(newest) and newest != parent and (parent in self._thread_of or not parent)
         if begins:
             thread = entry
+            self._first_positions[entry] = position
         self._thread_of[entry] = self._last = thread
-        self._newest[thread] = entry
+        self._newest[thread], self._last_position = entry, position
         return thread, begins
 
+    def make_mark(self) -> bytes:
+        """Return the positions of the newest entry and of the one that names its thread."""
+        return _MARK.pack(self._last_position, self._first_positions[self._last])
 
-_TREES = ResumeStates[_Tree]()
-_LARGEST_TREE = 50_000
-"""The most entries of a tree that is remembered: some 10 MB."""
+    def _continues(self, parent: str) -> bool:
+        """Whether an entry with this parent continues the newest entry of all."""
+        return bool(parent) and parent == self._newest.get(self._last)
+
+
+def _read_newest(stream: BinaryIO, start: int, mark: bytes) -> _Tree | None:
+    """Return a tree with the newest entry before `start` alone; None if the mark does not lead to it."""
+    if len(mark) != _MARK.size:
+        return None
+    position, first_position = _MARK.unpack(mark)
+    newest = _link_at(stream, start, position)
+    first = ("", "") if first_position == _NOWHERE else _link_at(stream, start, first_position)
+    stream.seek(start)
+    return _Tree.from_newest(newest[0], position, first[0], first_position) if newest and first else None
+
+
+def _link_at(stream: BinaryIO, start: int, position: int) -> tuple[str, str] | None:
+    if not 0 <= position < start:
+        return None
+    stream.seek(position)
+    return _link(stream.readline(start - position))
+
+
+def _read_tree(stream: BinaryIO, end: int) -> _Tree:
+    """Return the tree of the entries before byte `end`; the stream stays where it is."""
+    tree, here = _Tree(), stream.tell()
+    for position, raw in lines_before(stream, end, None):
+        tree.place(_link(raw), position)
+    stream.seek(here)
+    return tree
 
 
 def _link(raw: bytes) -> tuple[str, str] | None:
@@ -178,7 +240,7 @@ def _directory(row: object) -> str:
 def _remember(row: object, calls: Calls) -> None:
     if isinstance(row, dict):
         for call_info in calls_in(row):
-            calls.record_call(*call_info)
+            calls.record_arguments(*call_info)
 
 
 def _title(row: JsonObject) -> str:

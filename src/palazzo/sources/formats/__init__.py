@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from palazzo.frozen_class import frozen
 from palazzo.model import ContentKind, ItemKind, Micros, Part, Role
@@ -135,6 +135,43 @@ class Feeder(Protocol):
         An incomplete last row that is still being written (no line end) is not yielded: the next read begins there.
         """
         ...
+
+
+class ResumePoint:
+    """What a read gets from the read before it, and what it leaves for the next one.
+
+    `mark` is what the read before left for the byte where this one begins: positions and checksums of ids, never words.
+    Only its feeder understands it. It is empty if nothing was left, and all earlier rows have to be read.
+    """
+
+    def __init__(self, mark: bytes = b"") -> None:
+        self.mark = mark
+        self._end = -1
+        self._make_mark: Callable[[], bytes] = bytes
+
+    def reach(self, end: int, make_mark: Callable[[], bytes]) -> None:
+        """Record that the rows before byte `end` have been read; `make_mark` returns the mark until the next call."""
+        self._end, self._make_mark = end, make_mark
+
+    def mark_at(self, end: int) -> bytes:
+        """Return the mark for a read that begins at byte `end`; empty unless this read is just there."""
+        return self._make_mark() if end == self._end else b""
+
+
+@runtime_checkable
+class ResumableFeeder(Feeder, Protocol):
+    """A feeder of a format in which a row may refer to any row before it."""
+
+    def resume(self, stream: BinaryIO, start: int, point: ResumePoint) -> Iterator[Row]:
+        """Yield the same rows as `rows`; earlier ones are read only if `point` does not tell enough of them."""
+        ...
+
+
+def rows_from(feeder: Feeder, stream: BinaryIO, start: int, point: ResumePoint) -> Iterator[Row]:
+    """Yield the rows from byte `start`, and move `point` along with them if the format needs it."""
+    if isinstance(feeder, ResumableFeeder):
+        return feeder.resume(stream, start, point)
+    return feeder.rows(stream, start)
 
 
 @frozen

@@ -2,15 +2,13 @@
 
 A tool's result refers to its call, and a row's place in the session follows, only from rows earlier in the file. So
 that a row has the same meaning wherever reading began, a feeder replays the earlier rows before it continues. Where
-that needs all of them, a process that has read them itself remembers what follows from them (`ResumeStates`).
+that may need all of them, the read before has left a mark that tells when it does not (`ResumePoint`).
 """
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator
-from typing import BinaryIO, Generic, TypeVar
+from typing import BinaryIO
 
 from palazzo.model import Trust
 from palazzo.security.tool_trust import trust_of_tool
@@ -35,12 +33,19 @@ class Calls:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, Trust]] = {}
+        self._unjudged: dict[str, tuple[str, object]] = {}
         self._failed: set[str] = set()
 
     def record_call(self, call: str, name: str, trust: Trust) -> None:
         """Remember a call and the trust of its output."""
         if call:
             self._known[call] = (name, trust)
+            self._unjudged.pop(call, None)
+
+    def record_arguments(self, call: str, name: str, arguments: object) -> None:
+        """Remember a call; its output is judged when it is asked for, which most replayed calls are not."""
+        if call:
+            self._unjudged[call] = (name, arguments)
 
     def fail(self, call: str) -> None:
         """Record that the host saw a call fail."""
@@ -48,54 +53,14 @@ class Calls:
 
     def tool_of(self, call: str) -> tuple[str, Trust]:
         """Return a tool's name and the trust of its output; for an unknown call, "" and external."""
+        if call in self._unjudged:
+            name, arguments = self._unjudged.pop(call)
+            self._known[call] = (name, trust_of_call(name, arguments))
         return self._known.get(call) or ("", trust_of_tool(""))
 
     def failed(self, call: str) -> bool:
         """Whether the host saw the call fail."""
         return call in self._failed
-
-
-_State = TypeVar("_State")
-
-
-class ResumeStates(Generic[_State]):
-    """What follows from all rows before the end of a file, for the files that this process read last.
-
-    A file is recognised by its inode and by the bytes before that end: those that tell whether it has only grown.
-    """
-
-    _MOST, _TAIL_BYTES = 4, 1024
-
-    def __init__(self) -> None:
-        self._states: dict[tuple[int, int, int, bytes], _State] = {}
-        self._lock = threading.Lock()
-
-    def take(self, stream: BinaryIO, start: int) -> _State | None:
-        """Return the state at byte `start`, which is the caller's from now on; None if it is not known."""
-        key = self._key(stream, start) if start and self._states else None
-        with self._lock:
-            return None if key is None else self._states.pop(key, None)
-
-    def keep(self, stream: BinaryIO, end: int, state: _State) -> None:
-        """Remember the state after all rows before byte `end`, where a row has ended."""
-        key = self._key(stream, end)
-        if key is not None:
-            with self._lock:
-                self._states[key] = state
-                while len(self._states) > self._MOST:
-                    del self._states[next(iter(self._states))]
-
-    def _key(self, stream: BinaryIO, end: int) -> tuple[int, int, int, bytes] | None:
-        """Return what recognises a file that was read up to `end`; None for what is no file."""
-        try:
-            status = os.fstat(stream.fileno())
-        except (OSError, ValueError):
-            return None
-        position = stream.tell()
-        stream.seek(max(0, end - self._TAIL_BYTES))
-        tail = stream.read(min(self._TAIL_BYTES, end))
-        stream.seek(position)
-        return (status.st_dev, status.st_ino, end, tail) if tail.endswith(b"\n") else None
 
 
 def lines_before(stream: BinaryIO, start: int, reach: int | None = LOOK_BACK) -> Iterator[tuple[int, bytes]]:
