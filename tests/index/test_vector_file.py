@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -185,6 +186,16 @@ def test_a_file_whose_process_was_killed_while_writing_is_removed_by_an_erase(pa
     with palace_at(path) as palace:
         erase(palace, WORDS)
     assert not unfinished.exists()
+
+
+def test_a_file_that_a_killed_process_left_is_removed_by_the_next_that_writes(path: Path) -> None:
+    abandoned, written_now = path.with_name("palace.db-vectors.123"), path.with_name("palace.db-vectors.124")
+    for unfinished in (abandoned, written_now):
+        unfinished.write_bytes(b"hashes")
+    os.utime(abandoned, (0, 0))
+    with palace_at(path) as palace:
+        assert found(palace)
+    assert (abandoned.exists(), written_now.exists(), vector_file(path).exists()) == (False, True, True)
 
 
 def test_an_older_file_is_not_used_after_an_erase(path: Path, reads: list[str]) -> None:

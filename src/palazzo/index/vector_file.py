@@ -72,6 +72,7 @@ class VectorFile:
         path = vector_file_paths.vector_file(self._database.path)
         unfinished_path = vector_file_paths.unfinished_file(self._database.path)
         try:
+            vector_file_paths.remove_abandoned_files(self._database.path)
             with open(unfinished_path, "xb", opener=_open_privately) as file:
                 self._write(file, state, columns)
             unfinished_path.replace(path)
