@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.another_user import as_another_user, needs_root
 
 from palazzo.archive import device_chain
 from palazzo.archive.ingest_guard import Guard
@@ -185,15 +185,9 @@ with Palace.open(Path(sys.argv[1])) as palace:
     report = mining_run.mine(palace.database, palace.clock, MineRequest((Path(sys.argv[2]),)))
 assert not report.failed
 """
-ANOTHER_USER = ("setpriv", "--reuid=54321", "--clear-groups")
-KEEPING_FILES = ("--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
-"""Linux limits no processes of root. Another user has none yet, and may read what root may."""
 
 
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux") or os.geteuid() != 0 or shutil.which("setpriv") is None,
-    reason="root of Linux starts a process as a user who has no other",
-)
+@needs_root
 @pytest.mark.parametrize(
     "limit", [1, 2, 3, 4], ids=["no process", "no thread for it", "one", "two, without one's thread"]
 )
@@ -204,8 +198,7 @@ def test_the_system_limits_processes(
     alone, together = tmp_path / "alone.db", tmp_path / "together.db"
     mined_here(alone, sessions, monkeypatch)
     run_command: list[str | Path] = [
-        *ANOTHER_USER,
-        *KEEPING_FILES,
+        *as_another_user("dac_override"),
         sys.executable,
         "-c",
         UNDER_A_LIMIT,

@@ -7,12 +7,14 @@ import hashlib
 import multiprocessing
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import apsw
 import pytest
+from tests.another_user import as_another_user, needs_root
 
 from palazzo.errors import NotAPalace, PalaceGone, PalaceMissing, PalaceUnusable, SchemaTooNew
 from palazzo.palace import Palace
@@ -187,11 +189,33 @@ def test_a_palace_copied_out_of_write_ahead_mode_is_a_palace_again(
         assert next(opened.execute("PRAGMA journal_mode"))[0] == "wal"
 
 
-def test_a_palace_in_a_directory_that_cannot_be_written_can_be_read(database: Database, palace_path: Path) -> None:
-    database.close()
-    immutable = apsw.Connection(f"{palace_path.as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | 0x40)
-    assert immutable.execute("SELECT count(*) FROM migration").fetchall() == [(len(schema.MIGRATIONS),)]
-    immutable.close()
+COUNT_MIGRATIONS = """
+import sys
+from pathlib import Path
+from palazzo.store.database import Database
+
+with Database(Path(sys.argv[1]), "read").snapshot() as connection:
+    print(next(connection.execute("SELECT count(*) FROM migration"))[0])
+"""
+
+
+@needs_root
+def test_a_palace_in_a_directory_that_cannot_be_written_can_be_read(
+    database: Database, palace_path: Path, tmp_path: Path
+) -> None:
+    """Also if another SQLite has written to it since, which computes no checksums."""
+    copy = tmp_path / "closed" / "palace.db"
+    copy.parent.mkdir()
+    with database.outside_transaction() as connection:
+        connection.execute("VACUUM INTO ?", (str(copy),))
+    with contextlib.closing(sqlite3.connect(copy)) as other, other:
+        other.execute("UPDATE migration SET applied_at = applied_at + 1")
+    copy.parent.chmod(0o555)
+    read = [*as_another_user("dac_read_search"), sys.executable, "-c", COUNT_MIGRATIONS, str(copy)]
+    outcome = subprocess.run(read, capture_output=True, text=True, timeout=60)
+    copy.parent.chmod(0o755)
+    assert (outcome.stdout, outcome.stderr) == (f"{len(schema.MIGRATIONS)}\n", "")
+    assert [path.name for path in copy.parent.iterdir()] == ["palace.db"]
 
 
 @pytest.mark.parametrize(

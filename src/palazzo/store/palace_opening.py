@@ -86,6 +86,8 @@ def open_file(path: Path, mode: Mode, compares_checksums: bool, cache_mb: int, c
         connection = apsw.Connection(
             f"{path.resolve().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         )
+        if not compares_checksums:
+            page_checksums.do_not_compare(connection)
     raw_database.note_open(path)
     if fresh and mode == "write":
         path.chmod(0o600)
