@@ -45,7 +45,7 @@ MEASURED_WING = "measured"
 MEASURED_DRAWERS, MEASURED_SHARE = 20_000, 0.2
 ROOMS = ("auth", "build", "api", "storage", "search", "deploy", "tests", "docs")
 SOURCES_AT_ONCE = 150
-VECTORS_AT_ONCE = 50_000
+VECTORS_AT_ONCE = 500_000
 FIRST_DAY = 1_735_700_000_000_000
 PROMPT = "{lead} Is `{name}` still what we want? See PR {ticket} and commit {commit}, around line {line}."
 

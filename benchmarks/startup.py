@@ -4,7 +4,7 @@
 
 Each round runs every command once, so that a slow spell falls on all alike; figures are medians. Searches run
 without a service: the command loads the model itself, and asks a copy of the palace whose synthetic vectors are taken
-for the model's. They take the same time, with the file of vectors beside the palace and without it.
+for the model's. They are timed with the file of vectors beside the palace, and without it.
 """
 
 from __future__ import annotations

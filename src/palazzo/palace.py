@@ -165,16 +165,17 @@ class Palace:
         lexicon = self._lexicon = self._lexicon or Lexicon()
         try:  # the index and the lexicon outlive a call that may be taken back
             with self.database.read_committed() as connection:
-                return search_pipeline.search(
+                answer = search_pipeline.search(
                     connection, query, index, embedder, note, lexicon=lexicon, matcher=matcher, reranker=self._reranker
                 )
         finally:
             self.is_warm = self.is_warm or query.waits_for_model
-            if index is not None:
-                index.save()
+        if index is not None:
+            index.save()
+        return answer
 
     def warm_up(self) -> None:
-        """Load the model and the vectors, if no search has."""
+        """Load the model and all vectors, as far as no search has."""
         if not self.is_warm:
             from palazzo.index.query import Query
 
@@ -438,13 +439,12 @@ class Palace:
                 "No vectors have been computed in this palace yet, so search works by keyword only."
             )
         embedder = self.embedder()
-        row, name, _ = current
-        if name != embedder.id:
+        if current[1] != embedder.id:
             raise EmbedderUnavailable(
-                f"The vectors of this palace were computed by {name}, but the settings name {embedder.id}; search "
-                "works by keyword only until you restore the setting or run 'palazzo repair --rebuild vectors'."
+                f"The vectors of this palace were computed by {current[1]}, but the settings name {embedder.id}; "
+                "search works by keyword only until you restore the setting or run 'palazzo repair --rebuild vectors'."
             )
         with self._lock:
-            if self._index is None or self._index.embedder != row:
+            if self._index is None or self._index.embedder != current[0]:
                 self._index = VectorIndex.with_file(self.database, current)
             return embedder, self._index

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 from tests.archive.conversations import PLACE, Ticking, file_rows, said
 from tests.archive.test_erasing import erase
+from tests.derived.state import drawers
 from tests.index.hashed_words import HashedWords
 
 from palazzo.index import passage_embedding, vector_index
@@ -20,8 +23,9 @@ from palazzo.index.query import Query
 from palazzo.index.vector_file import VectorFile
 from palazzo.index.vector_index import VectorIndex
 from palazzo.index.vector_keys import text_hash
+from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import vector_rows
+from palazzo.store import vector_file_paths, vector_rows
 from palazzo.store.vector_file_paths import vector_file
 
 DIMENSION = 70
@@ -172,30 +176,87 @@ def test_an_erase_overwrites_and_removes_it(path: Path, reads: list[str]) -> Non
     assert reads == ["palace", "file"]
 
 
-def test_a_file_that_was_being_written_during_an_erase_is_removed(path: Path) -> None:
+def names_beside(path: Path) -> list[str]:
+    """The files of vectors beside a palace, without their lock."""
+    return sorted(each.name for each in path.parent.iterdir() if "-vectors" in each.name and each.suffix != ".lock")
+
+
+def test_a_state_from_before_an_erase_is_not_written_after_it(path: Path) -> None:
     with palace_at(path) as searching, palace_at(path) as erasing:
         index, _ = vectors_of(searching)
         erase(erasing, WORDS)
         index.save()  # of the state before
-        assert [each.name for each in path.parent.iterdir() if "vectors" in each.name] == []
+        assert names_beside(path) == []
 
 
-def test_a_file_whose_process_was_killed_while_writing_is_removed_by_an_erase(path: Path) -> None:
-    unfinished = path.with_name("palace.db-vectors.123")
-    unfinished.write_bytes(b"hashes")
-    with palace_at(path) as palace:
-        erase(palace, WORDS)
-    assert not unfinished.exists()
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from pathlib import Path
+from palazzo.index import vector_file
+from tests.index.test_vector_file import palace_at, vector_index, vectors_of
+
+vector_index._SAVED_FROM = vector_index._SAVED_AGAIN = 0
+write = vector_file.VectorFile._write
+
+def write_and_wait(*given):
+    write(*given)
+    given[1].flush()
+    print("written", flush=True)
+    signal.pause()
+
+vector_file.VectorFile._write = write_and_wait
+with palace_at(Path(sys.argv[1])) as palace:
+    vectors_of(palace)[0].save()
+"""
 
 
-def test_a_file_that_a_killed_process_left_is_removed_by_the_next_that_writes(path: Path) -> None:
-    abandoned, written_now = path.with_name("palace.db-vectors.123"), path.with_name("palace.db-vectors.124")
-    for unfinished in (abandoned, written_now):
-        unfinished.write_bytes(b"hashes")
-    os.utime(abandoned, (0, 0))
+def test_an_erase_waits_for_a_process_that_writes_and_removes_what_a_killed_one_left(path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED_WHILE_WRITING, str(path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "written\n"
+        assert names_beside(path) == ["palace.db-vectors.new"]
+        with palace_at(path) as palace:
+            with pytest.raises(TimeoutError, match="is being written"):
+                vector_file_paths.remove_vector_files(path)
+            threading.Timer(0.3, writer.kill).start()
+            erase(palace, WORDS)
+    assert names_beside(path) == []
+
+
+def test_one_process_at_a_time_writes_it(path: Path) -> None:
+    with palace_at(path) as palace, vector_file_paths.hold_write_lock(path) as is_held:
+        assert is_held
+        assert found(palace)
+        assert names_beside(path) == []
+
+
+def test_a_palace_behind_a_link_has_one_file(path: Path, tmp_path: Path, reads: list[str]) -> None:
+    link = tmp_path / "elsewhere" / "linked.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    with palace_at(link) as palace:
+        assert found(palace)
     with palace_at(path) as palace:
         assert found(palace)
-    assert (abandoned.exists(), written_now.exists(), vector_file(path).exists()) == (False, True, True)
+        erase(palace, WORDS)
+    assert names_beside(link) == names_beside(path) == []
+    assert reads == ["palace", "file"]
+
+
+def test_a_file_that_follows_other_acts_is_not_used(path: Path, reads: list[str], tmp_path: Path) -> None:
+    """Two copies in which as many drawers moved, each elsewhere, have equal changes and links."""
+    copy = tmp_path / "copy.db"
+    shutil.copyfile(path, copy)
+    for palace_path, room in ((path, "first"), (copy, "second")):
+        with palace_at(palace_path) as palace:
+            palace.move([drawer.id for drawer in drawers(palace)], Place("web", room))
+            found(palace)
+    shutil.copyfile(vector_file(path), vector_file(copy))
+    with palace_at(copy) as palace:
+        assert palace.search(Query("word7 text", wing="web", room="second")).hits
+    assert reads == ["palace", "palace", "palace"]
 
 
 def test_an_older_file_is_not_used_after_an_erase(path: Path, reads: list[str]) -> None:
@@ -215,7 +276,7 @@ def test_without_a_place_to_write_it_searches_go_on(path: Path, reads: list[str]
         with palace_at(path) as palace:
             assert found(palace)
     assert reads == ["palace", "palace"]
-    assert [each.name for each in path.parent.iterdir() if ".db-vectors." in each.name] == []
+    assert names_beside(path) == ["palace.db-vectors"]
 
 
 def test_a_vector_that_is_gone_counts_as_far_away(path: Path) -> None:

@@ -75,16 +75,16 @@ class Pool:
         return any(not entry.palace.is_warm for entry in list(self._kept.values()))
 
     def warm_up(self) -> None:
-        """Load the model and the vectors of each open palace that has not loaded them."""
+        """Load the model and the vectors of each open palace, as far as they are not loaded."""
         with self._lock:
-            cold_entries = [entry for entry in self._kept.values() if not entry.palace.is_warm]
-            for entry in cold_entries:
+            entries = list(self._kept.values())
+            for entry in entries:
                 entry.users += 1
         try:
-            for entry in cold_entries:
+            for entry in entries:
                 entry.palace.warm_up()
         finally:
-            self._let_go(cold_entries)
+            self._let_go(entries)
 
     def close(self) -> None:
         """Close every palace that is not in use; those in use are closed when their users are done."""

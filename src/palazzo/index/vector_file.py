@@ -21,11 +21,13 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palazzo.errors import PalazzoError
 from palazzo.frozen_class import frozen
 from palazzo.store import vector_file_paths, vector_rows
 from palazzo.store.database import Connection, Database
@@ -68,21 +70,30 @@ class VectorFile:
             return None
 
     def write(self, state: PalaceState, columns: VectorColumns) -> None:
-        """Replace the file by the columns of that state. What cannot be written is not there: the palace has it all."""
+        """Replace the file by the columns of that state, unless another process writes it.
+
+        What cannot be written is not there: the palace has it all.
+        """
+        palace = self._database.path
+        with contextlib.suppress(OSError, PalazzoError), vector_file_paths.hold_write_lock(palace) as is_held:
+            if is_held and _is_own(palace):
+                self._write_locked(state, columns)
+
+    def _write_locked(self, state: PalaceState, columns: VectorColumns) -> None:
+        with self._database.read_committed() as connection:
+            if not state.is_past_of(connection):  # something was erased, or the palace was replaced
+                return
         path = vector_file_paths.vector_file(self._database.path)
         unfinished_path = vector_file_paths.unfinished_file(self._database.path)
         try:
-            vector_file_paths.remove_abandoned_files(self._database.path)
-            with open(unfinished_path, "xb", opener=_open_privately) as file:
+            with open(unfinished_path, "wb", opener=_open_privately) as file:
                 self._write(file, state, columns)
-            unfinished_path.replace(path)
-            with self._database.read_committed() as connection:
-                is_past = state.is_past_of(connection)
-            if not is_past:  # an erase that ended before the file had its name has not seen it
-                vector_file_paths.remove_vector_files(self._database.path)
+            if path.exists():
+                vector_file_paths.overwrite_and_remove(path)
+            unfinished_path.rename(path)
         except OSError:
-            with contextlib.suppress(OSError):
-                unfinished_path.unlink(missing_ok=True)
+            vector_file_paths.overwrite_and_remove(unfinished_path)
+            raise
 
     def read_codes(self, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
         """Return (scale, int8 bytes) by hash, of those that the palace has."""
@@ -149,6 +160,11 @@ def _read_columns(file: IO[bytes], header: dict[str, Any], dimension: int) -> Ve
         arrays.append(array.reshape(shape))
     planes, hashes, drawers, rooms, created, kinds = arrays
     return VectorColumns(planes, hashes, drawers, rooms, created, kinds, tuple(header["kinds"]))
+
+
+def _is_own(palace: Path) -> bool:
+    """Whether the palace belongs to the user of this process: its owner could not overwrite another user's file."""
+    return sys.platform == "win32" or palace.stat().st_uid == os.geteuid()
 
 
 def _open_privately(path: str, flags: int) -> int:

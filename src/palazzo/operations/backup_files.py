@@ -25,6 +25,7 @@ from palazzo import locks
 from palazzo.errors import PalaceUnusable
 from palazzo.frozen_class import frozen
 from palazzo.model import Micros
+from palazzo.store import vector_file_paths
 
 _PARTIAL = ".partial"
 PAUSES, SETTINGS = ".pauses", ".config.toml"
@@ -91,8 +92,9 @@ def in_directory(directory: Path, device: str) -> list[Path]:
 def take_away(file: Path) -> None:
     """Delete a backup and its companion files. Raises OSError."""
     file.unlink(missing_ok=True)
-    for suffix in (PAUSES, SETTINGS):
-        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    companions = [file.with_name(file.name + suffix) for suffix in (PAUSES, SETTINGS)]
+    for path in [*companions, *vector_file_paths.all_files(file)]:  # of vectors, if it was searched
+        path.unlink(missing_ok=True)
 
 
 # --- which are known ---------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from pathlib import Path
 import apsw
 
 from palazzo.errors import NotAPalace, PalaceMissing, PalaceUnusable, SourceUnreadable
-from palazzo.store import page_checksums, palace_opening
+from palazzo.store import page_checksums, palace_opening, vector_file_paths
 from palazzo.store.database import Connection, explain_errors
 from palazzo.store.filesystem import sync_directory
 from palazzo.store.foreign_database import MAGIC, ForeignDatabase
@@ -147,8 +147,8 @@ def rename(file: Path, target: Path) -> None:
 
 
 def remove(file: Path) -> None:
-    """Remove an unfinished copy, with the files that SQLite left with it."""
-    for path in _files(file):
+    """Remove an unfinished copy, with its companions."""
+    for path in [file, *_companions(file)]:
         path.unlink(missing_ok=True)
 
 
@@ -230,7 +230,7 @@ def _renew_edition(staging_path: Path, palace: Path) -> None:
 
 def _came_to_be(staging_path: Path, palace: Path) -> bool:
     """Make the copy the palace if none exists; return False if another process has just created one."""
-    for path in _files(palace)[1:]:
+    for path in _companions(palace):
         path.unlink(missing_ok=True)  # a log without its palace is nobody's, and would be taken for this one's
     try:
         os.link(staging_path, palace)
@@ -248,7 +248,7 @@ def _set_aside(palace: Path, backup_path: Path) -> None:
         if path.exists():
             shutil.copy2(path, target)
             _sync(target)
-    for path in _files(palace)[1:]:
+    for path in _companions(palace):
         path.unlink(missing_ok=True)
 
 
@@ -270,6 +270,11 @@ def _keep(palace: Path, backup_path: Path) -> None:
 def _files(palace: Path) -> list[Path]:
     """Return the file, and the files that SQLite may have left with it."""
     return [palace, *(palace.with_name(palace.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
+
+
+def _companions(palace: Path) -> list[Path]:
+    """Return the files beside a palace that are nothing without it."""
+    return [*_files(palace)[1:], *vector_file_paths.all_files(palace)]
 
 
 def _sync(path: Path) -> None:

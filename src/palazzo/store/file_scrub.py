@@ -45,13 +45,6 @@ def scrub(database: Database, patience: float = PATIENCE) -> None:
 
     The file of vectors is removed: it has hashes of the erased texts.
     """
-    try:
-        vector_file_paths.remove_vector_files(database.path)
-    except OSError as error:
-        raise PalaceUnusable(
-            f"The text is erased from the palace, but a file that was derived from it could not be removed ({error}). "
-            "End the program that uses it and run 'palazzo erase' to finish."
-        ) from error
     with enable_secure_delete(database):
         with database.transaction() as connection:
             keyword_table.purge(connection)
@@ -59,6 +52,13 @@ def scrub(database: Database, patience: float = PATIENCE) -> None:
         with database.outside_transaction() as raw:
             _vacuum(raw)
     _empty_log(database, patience)
+    try:
+        vector_file_paths.remove_vector_files(database.path, patience)
+    except OSError as error:
+        raise PalaceUnusable(
+            f"The text is erased from the palace, but a file that was derived from it could not be removed ({error}). "
+            f"Remove {vector_file_paths.vector_file(database.path)} and run 'palazzo erase' to finish."
+        ) from error
 
 
 def _vacuum(raw: apsw.Connection) -> None:

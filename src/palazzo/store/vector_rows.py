@@ -193,11 +193,16 @@ def _headings(connection: Connection, drawer_rows: Sequence[int] | None) -> Iter
             yield 0, drawer, room, kind, created_at, digest
 
 
+_LIST_SIZES = (1, 8, 64, 500)
+"""How many hashes a statement may ask for: those of every other number would each be prepared and kept."""
+
+
 def read_vectors(connection: Connection, embedder: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[float, bytes]]:
     """Return (scale, int8 bytes) by text hash; `hashes` are sorted, so that each page of the table is read once."""
     vectors: dict[bytes, tuple[float, bytes]] = {}
     for start in range(0, len(hashes), 500):
-        part = hashes[start : start + 500]
+        part = list(hashes[start : start + 500])
+        part += part[-1:] * (next(size for size in _LIST_SIZES if size >= len(part)) - len(part))
         rows = connection.execute(
             f"SELECT hash, scale, body FROM vector WHERE embedder = ? AND hash IN ({','.join('?' * len(part))})",
             (embedder, *part),

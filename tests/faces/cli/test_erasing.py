@@ -16,7 +16,7 @@ from tests.faces.cli.command import Command
 from palazzo.archive import pattern_matches
 from palazzo.model import Place
 from palazzo.palace import Palace
-from palazzo.store import file_scrub
+from palazzo.store import file_scrub, vector_file_paths
 
 WORDS = "zebra-quartz-90417"
 
@@ -218,6 +218,16 @@ def test_an_erase_names_exports_and_settings_beside_backups(
     assert erase_result["exports"] == [str(home / "all.jsonl"), str(home / "pages")]
     assert settings in erase_result["mend"]
     assert erase_result["backups"] == [backup["file"]]
+
+
+def test_an_erase_removes_the_vectors_beside_a_backup_that_was_searched(
+    palazzo: Command, transcript_file: Path, home: Path
+) -> None:
+    backup = Path(palazzo.json("backup", str(home / "backup.db"))["file"])
+    for path in vector_file_paths.all_files(backup):
+        path.write_bytes(b"hashes")
+    palazzo.json("erase", "--match", WORDS, "--yes")
+    assert [path for path in vector_file_paths.all_files(backup)[:2] if path.exists()] == []
 
 
 def test_undo_takes_back_what_came_before_and_never_an_erase(

@@ -19,6 +19,7 @@ from palazzo.frozen_class import frozen
 from palazzo.operations import backup_files
 from palazzo.palace import Palace
 from palazzo.store import file_backup as copying
+from palazzo.store import file_scrub, vector_file_paths
 
 if TYPE_CHECKING:
     from palazzo.operations.context import Context
@@ -75,6 +76,7 @@ def _erase_in_backup(context: Context, file: Path) -> bool:
             if outcome.is_affected:
                 copying.close_up(partial)
                 copying.rename(partial, file)
+                vector_file_paths.remove_vector_files(file, file_scrub.PATIENCE)  # of one that was searched
             return outcome.is_affected
     finally:
         with contextlib.suppress(OSError):

@@ -13,6 +13,7 @@ from palazzo.features.hooks.hook_capture import transcript_of
 from palazzo.injection.recent_turns import NOTHING, Recent, recent_of
 from palazzo.model import Part
 from palazzo.sessions.digest_turns import SessionMessage
+from palazzo.sources import file_changes
 from palazzo.sources.formats import Message, ResumePoint, rows_from
 from palazzo.sources.formats.transcript_formats import TRANSCRIPTS
 from palazzo.store import source_rows, transcripts
@@ -71,8 +72,12 @@ def _read_tail(path: Path, state: FileState | None) -> Iterator[SessionMessage]:
         size = stream.seek(0, 2)
         if not 0 < size - state.consumed <= _TAIL:
             return
-        stream.seek(state.consumed)
-        for n, row in enumerate(rows_from(feeder, stream, state.consumed, ResumePoint(state.content)), 1):
+        start = file_changes.resume_at(state, stream, file_changes.status_of_stream(stream), feeder.version)
+        if start != state.consumed:
+            return
+        stream.seek(start)
+        point = ResumePoint(file_changes.mark_at(state, start, feeder.kind))
+        for n, row in enumerate(rows_from(feeder, stream, start, point), 1):
             entry = row.content
             if isinstance(entry, Message) and (entry.kind, entry.standing, entry.thread) == ("message", "said", ""):
                 yield SessionMessage(-n, entry.role, entry.text, _drop_external_parts(entry.parts, entry.text))
