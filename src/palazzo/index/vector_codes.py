@@ -6,6 +6,8 @@ A process that read the columns of vectors from a file (`vector_file`) has no co
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -34,7 +36,7 @@ class VectorCodes:
     def __init__(self, dimension: int, capacity: int, read: ReadCodes | None = None) -> None:
         self._dimension, self._read = dimension, read
         self.hashes: NDArray[np.uint8] = np.zeros((capacity, HASH_SIZE), dtype=np.uint8)
-        self._codes: NDArray[np.int8] = np.zeros((capacity, dimension), dtype=np.int8)
+        self._codes: NDArray[np.int8] = (_reserve if read else _zeros)(capacity, dimension)
         self._scales: NDArray[np.float32] = np.zeros(capacity, dtype=np.float32)
         """0 where the codes are not in memory: no vector has this scale."""
 
@@ -119,6 +121,23 @@ class VectorCodes:
         places = np.array(known_slots, dtype=np.int64)
         self._codes[places] = np.frombuffer(b"".join(bodies), dtype=np.int8).reshape(-1, self._dimension)
         self._scales[places] = scales
+
+
+def _zeros(capacity: int, dimension: int) -> NDArray[np.int8]:
+    return np.zeros((capacity, dimension), dtype=np.int8)
+
+
+def _reserve(capacity: int, dimension: int) -> NDArray[np.int8]:
+    """Return zeros of which the system allocates those parts that are written, in small pages.
+
+    In pages of 2 MB, which NumPy asks for, the first 1,600 codes would allocate nearly all.
+    """
+    if not capacity or not hasattr(mmap, "MADV_NOHUGEPAGE"):
+        return _zeros(capacity, dimension)
+    memory = mmap.mmap(-1, capacity * dimension, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):  # a system without large pages
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, dtype=np.int8).reshape(capacity, dimension)
 
 
 def as_keys(hashes: NDArray[np.uint8]) -> NDArray[np.bytes_]:
