@@ -225,6 +225,14 @@ def test_an_erase_waits_for_a_process_that_writes_and_removes_what_a_killed_one_
     assert names_beside(path) == []
 
 
+def test_a_file_without_its_lock_is_removed_too(path: Path) -> None:
+    with palace_at(path) as palace:
+        found(palace)
+        path.with_name("palace.db-vectors.lock").unlink()  # as in a directory that was copied in part
+        erase(palace, WORDS)
+    assert names_beside(path) == []
+
+
 def test_one_process_at_a_time_writes_it(path: Path) -> None:
     with palace_at(path) as palace, vector_file_paths.hold_write_lock(path) as is_held:
         assert is_held

@@ -53,7 +53,7 @@ def remove_vector_files(palace: Path, patience: float = 0.0) -> None:
 
     Raises OSError if that is not allowed, or if another process writes the file for longer than `patience` seconds.
     """
-    if not _beside(palace, _LOCK_SUFFIX).exists():  # nobody has begun to write one
+    if not any(path.exists() for path in all_files(palace)):  # nobody has begun to write one
         return
     with hold_write_lock(palace, patience) as is_held:
         if not is_held:
