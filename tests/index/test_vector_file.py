@@ -20,12 +20,13 @@ from tests.index.hashed_words import HashedWords
 
 from palazzo.index import passage_embedding, vector_index
 from palazzo.index.query import Query
-from palazzo.index.vector_file import VectorFile
+from palazzo.index.vector_file import VectorColumns, VectorFile
 from palazzo.index.vector_index import VectorIndex
 from palazzo.index.vector_keys import text_hash
 from palazzo.model import Place
 from palazzo.palace import Palace
 from palazzo.store import vector_file_paths, vector_rows
+from palazzo.store.database import Connection
 from palazzo.store.vector_file_paths import vector_file
 
 DIMENSION = 70
@@ -36,8 +37,8 @@ Open = Callable[[], Palace]
 @pytest.fixture(autouse=True)
 def _small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file is written for each change, also of a small palace."""
-    monkeypatch.setattr(vector_index, "_SAVED_FROM", 0)
-    monkeypatch.setattr(vector_index, "_SAVED_AGAIN", 0)
+    monkeypatch.setattr(vector_index, "_LEAST_SAVED", 0)
+    monkeypatch.setattr(vector_index, "_CHANGED_SHARE", 0)
 
 
 @pytest.fixture
@@ -68,14 +69,15 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     sources: list[str] = []
     read_palace, read_file = VectorIndex._load, VectorFile.read
 
-    def load(self: VectorIndex, *given: object) -> None:
+    def load(index: VectorIndex, connection: Connection) -> None:
         sources.append("palace")
-        read_palace(self, *given)  # type: ignore[arg-type]
+        read_palace(index, connection)
 
-    def read(self: VectorFile, *given: object) -> object:
-        stored = read_file(self, *given)  # type: ignore[arg-type]
-        sources.extend(["file"] * (stored is not None))
-        return stored
+    def read(file: VectorFile, connection: Connection) -> tuple[int, VectorColumns] | None:
+        columns = read_file(file, connection)
+        if columns is not None:
+            sources.append("file")
+        return columns
 
     monkeypatch.setattr(VectorIndex, "_load", load)
     monkeypatch.setattr(VectorFile, "read", read)
@@ -195,7 +197,7 @@ from pathlib import Path
 from palazzo.index import vector_file
 from tests.index.test_vector_file import palace_at, vector_index, vectors_of
 
-vector_index._SAVED_FROM = vector_index._SAVED_AGAIN = 0
+vector_index._LEAST_SAVED = vector_index._CHANGED_SHARE = 0
 write = vector_file.VectorFile._write
 
 def write_and_wait(*given):

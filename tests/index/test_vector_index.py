@@ -67,8 +67,8 @@ class FollowedIndex(RuleBasedStateMachine):
         self.saver: VectorIndex | None = None
         self.rows = 0
         self.thresholds = pytest.MonkeyPatch()
-        self.thresholds.setattr(vector_index, "_SAVED_FROM", 0)
-        self.thresholds.setattr(vector_index, "_SAVED_AGAIN", 0)
+        self.thresholds.setattr(vector_index, "_LEAST_SAVED", 0)
+        self.thresholds.setattr(vector_index, "_CHANGED_SHARE", 0)
 
     def teardown(self) -> None:
         self.thresholds.undo()

@@ -8,15 +8,19 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 from tests.archive.conversations import PLACE
 from tests.derived.state import complaints, drawers
+from tests.index.test_vector_file import palace_at
 from tests.reliability.programs import ROOT
 
 from palazzo.errors import PalaceUnusable
+from palazzo.index import vector_index
 from palazzo.index.query import Query
 from palazzo.palace import Palace
+from palazzo.store.vector_file_paths import unfinished_file, vector_file
 
 pytestmark = pytest.mark.slow
 
@@ -104,6 +108,7 @@ def test_a_file_system_that_cannot_be_written_can_be_read(mounted: Mount) -> Non
 LIMITED = """
 import resource, sys
 from pathlib import Path
+from typing import IO
 from palazzo.palace import Palace
 from palazzo.errors import PalaceUnusable
 from tests.archive.conversations import PLACE
@@ -133,3 +138,35 @@ def test_a_limit_on_file_size_is_said_plainly_and_loses_nothing(tmp_path: Path) 
         assert {f"note {n}" for n in map(int, kept)} <= {" ".join(d.text.split()[:2]) for d in drawers(palace)}
         palace.remember("there is no limit now", PLACE)
         assert complaints(palace) == []
+
+
+def fill_file(file: IO[bytes]) -> None:
+    """Write until it fails."""
+    while True:
+        file.write(b"x" * 512)
+
+
+def test_a_search_goes_on_where_its_file_of_vectors_does_not_fit(
+    mounted: Mount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_index, "_LEAST_SAVED", 0)
+    disk = mounted("size=16m")
+    with palace_at(disk / "palace.db") as palace:
+        for n in range(40):
+            palace.remember(f"word{n} text {n % 3}", PLACE)
+        palace.embed_pending()
+    ballast = disk / "ballast"
+    ballast.touch()
+    for _ in range(2):
+        with palace_at(disk / "palace.db") as palace, ballast.open("ab", buffering=0) as file:
+            with palace.database.snapshot():  # its log has what it needs before the disk is full
+                pass
+            with pytest.raises(OSError, match="No space left"):
+                fill_file(file)
+            assert palace.search(Query("word7 text")).hits
+    assert not vector_file(disk / "palace.db").exists()
+    assert not unfinished_file(disk / "palace.db").exists()
+    ballast.unlink()
+    with palace_at(disk / "palace.db") as palace:
+        assert palace.search(Query("word7 text")).hits
+    assert vector_file(disk / "palace.db").exists()

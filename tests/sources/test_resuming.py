@@ -114,7 +114,7 @@ each_format = pytest.mark.parametrize("format_name", FORMATS)
 def little_memory(replayed: int, bits: int, look_back: int) -> Iterator[None]:
     """Let resumed reads replay little, and take many new ids for seen."""
     with (
-        patch.object(seen_ids, "REPLAYED", replayed),
+        patch.object(seen_ids, "REPLAYED_BYTES", replayed),
         patch.object(seen_ids, "_BITS", bits),
         patch.object(pi_transcript, "LOOK_BACK", look_back),
     ):

@@ -153,7 +153,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(_LAST_WORDS)
     except subprocess.TimeoutExpired:
-        threading.Thread(target=process.wait, name="palazzo-git-end", daemon=True).start()  # or it stays as a zombie
+        with contextlib.suppress(RuntimeError):  # no thread is left: the next process that starts reaps it
+            threading.Thread(
+                target=process.wait, name="palazzo-git-end", daemon=True
+            ).start()  # or it stays as a zombie
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -114,11 +114,13 @@ class VectorCodes:
     def _read_slots(self, slots: NDArray[np.int64], read: ReadCodes) -> None:
         hashes = [row.tobytes() for row in self.hashes[slots]]
         rows = read(hashes)
-        known = [(slot, *rows[digest]) for slot, digest in zip(slots.tolist(), hashes, strict=True) if digest in rows]
-        if not known:
+        code_rows = [
+            (slot, *rows[digest]) for slot, digest in zip(slots.tolist(), hashes, strict=True) if digest in rows
+        ]
+        if not code_rows:
             return
-        known_slots, scales, bodies = zip(*known, strict=True)
-        places = np.array(known_slots, dtype=np.int64)
+        read_slots, scales, bodies = zip(*code_rows, strict=True)
+        places = np.array(read_slots, dtype=np.int64)
         self._codes[places] = np.frombuffer(b"".join(bodies), dtype=np.int8).reshape(-1, self._dimension)
         self._scales[places] = scales
 

@@ -47,7 +47,7 @@ _BEST_OF = 3
 _FILTERS_HELD, _QUERIES_HELD = 16, 4
 _GROWTH = 1.5
 _ROWS_AT_ONCE = 8192
-_SAVED_FROM, _SAVED_AGAIN = 1000, 0.1
+_LEAST_SAVED, _CHANGED_SHARE = 1000, 0.1
 """The number of vectors from which on the file is written, and the share that changed after which it is written again:
 all together it is written some ten times as often as each vector is added.
 """
@@ -108,7 +108,7 @@ class VectorIndex:
                 if self._dead > self._size * _MOST_DEAD:
                     self._load(connection)
             self._seq = head
-            if self._file is not None and self._unsaved > max(_SAVED_FROM, len(self) * _SAVED_AGAIN):
+            if self._file is not None and self._unsaved > max(_LEAST_SAVED, len(self) * _CHANGED_SHARE):
                 self._to_save, self._unsaved = (PalaceState.read(connection, head), self._live_columns()), 0
 
     def save(self) -> None:
@@ -298,10 +298,10 @@ class VectorIndex:
 
     def _read_file(self, connection: Connection) -> None:
         """Start with the columns of the file, if it is of this palace's past."""
-        stored = self._file.read(connection) if self._file is not None else None
-        if stored is None or self._file is None:
+        file_content = self._file.read(connection) if self._file is not None else None
+        if file_content is None or self._file is None:
             return
-        self._seq, columns = stored
+        self._seq, columns = file_content
         self._reset(0)
         self._size = self._loaded = len(columns.drawers)
         self._signs = Signs.of_planes(self.dimension, columns.planes)

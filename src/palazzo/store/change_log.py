@@ -48,7 +48,7 @@ def since(connection: Connection, seq: int, kinds: Sequence[ChangeKind], limit: 
     return [Change(*row) for row in rows]
 
 
-def before(connection: Connection, seq: int, limit: int) -> list[Change]:
+def newest_until(connection: Connection, seq: int, limit: int) -> list[Change]:
     """Return the newest `limit` changes up to `seq`, newest first."""
     rows = connection.execute(
         "SELECT seq, kind, ref FROM change WHERE seq <= ? ORDER BY seq DESC LIMIT ?", (seq, limit)

@@ -87,6 +87,6 @@ def _has_link(connection: Connection, device: int, number: int, code: str) -> bo
 def _digest_changes(connection: Connection, seq: int) -> str:
     """Return a hash of the newest changes up to `seq`, which is not that of a log that ends before."""
     digest = hashlib.blake2b(digest_size=16)
-    for change in change_log.before(connection, seq, _COMPARED_CHANGES):
+    for change in change_log.newest_until(connection, seq, _COMPARED_CHANGES):
         digest.update(repr(change).encode())
     return digest.hexdigest()

@@ -22,24 +22,24 @@ _NAP = 0.02
 
 def vector_file(palace: Path) -> Path:
     """Return the path of the file of a palace."""
-    return _beside(palace, _SUFFIX)
+    return _companion_path(palace, _SUFFIX)
 
 
 def unfinished_file(palace: Path) -> Path:
     """Return the path under which the file is written."""
-    return _beside(palace, _UNFINISHED_SUFFIX)
+    return _companion_path(palace, _UNFINISHED_SUFFIX)
 
 
 def all_files(palace: Path) -> list[Path]:
     """Return the paths of the file, of one that is being written, and of their lock."""
-    return [_beside(palace, suffix) for suffix in (_SUFFIX, _UNFINISHED_SUFFIX, _LOCK_SUFFIX)]
+    return [_companion_path(palace, suffix) for suffix in (_SUFFIX, _UNFINISHED_SUFFIX, _LOCK_SUFFIX)]
 
 
 @contextlib.contextmanager
 def hold_write_lock(palace: Path, patience: float = 0.0) -> Iterator[bool]:
     """Hold the lock for the block; yield whether it was free within `patience` seconds."""
     until = time.monotonic() + patience
-    while (lock := locks.try_lock(_beside(palace, _LOCK_SUFFIX))) is None and time.monotonic() < until:
+    while (lock := locks.try_lock(_companion_path(palace, _LOCK_SUFFIX))) is None and time.monotonic() < until:
         time.sleep(_NAP)
     if lock is None:
         yield False
@@ -72,6 +72,6 @@ def overwrite_and_remove(path: Path) -> None:
     path.unlink()
 
 
-def _beside(palace: Path, suffix: str) -> Path:
+def _companion_path(palace: Path, suffix: str) -> Path:
     real_path = palace.resolve()
     return real_path.with_name(real_path.name + suffix)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
-REPLAYED = 256 * 1024
+REPLAYED_BYTES = 256 * 1024
 """Number of bytes before the end whose rows are replayed, about 10 ms of JSON. A message is written again within its
 turn, and its row before that is mostly the last one or the last but two.
 """
@@ -55,7 +55,7 @@ class SeenIds:
         """Add the ids of the row between two bytes, which follows all others."""
         if ids:
             self._recent.append((begin, end, ids))
-        while self._recent and self._recent[0][1] <= end - REPLAYED:
+        while self._recent and self._recent[0][1] <= end - REPLAYED_BYTES:
             self.add_earlier(self._recent.popleft()[2])
         self._begin = end
 

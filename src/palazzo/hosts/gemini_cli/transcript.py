@@ -104,23 +104,23 @@ class Gemini:
             yield from (row for row in _rows_of_text(stream) if row.position >= start)
             return
         line = _line_at(stream, start)
-        marked = SeenIds.from_mark(point.mark) if line == start else None
-        seen, is_whole, history = marked or SeenIds(), marked is None, ConversationHistory()
-        for position, raw in lines_before(stream, line, None if marked is None else line - marked.begin):
+        marked_ids = SeenIds.from_mark(point.mark) if line == start else None
+        seen_ids, is_whole, history = marked_ids or SeenIds(), marked_ids is None, ConversationHistory()
+        for position, raw in lines_before(stream, line, None if marked_ids is None else line - marked_ids.begin):
             value = parse_line(raw)
-            is_told = is_whole or _is_told(raw, value, seen)
+            is_told = is_whole or _is_told(raw, value, seen_ids)
             _replay(position, raw, value, history)
             if is_told:
-                seen.add(position, position + len(raw), history.take_ids())
+                seen_ids.add(position, position + len(raw), history.take_ids())
             else:  # what it said before is not known, so neither is what a later row of its ids adds
-                seen.add_earlier(history.take_ids())
+                seen_ids.add_earlier(history.take_ids())
         for position, raw, value in json_lines(stream, line):
-            if not is_whole and not _is_told(raw, value, seen):
+            if not is_whole and not _is_told(raw, value, seen_ids):
                 history, is_whole = _read_history(stream, position), True
             rows, end = [*_rows_of_line(position, raw, value, history)], position + len(raw)
-            seen.add(position, end, history.take_ids())
+            seen_ids.add(position, end, history.take_ids())
             if raw.endswith(b"\n"):
-                point.reach(end, seen.make_mark)
+                point.reach(end, seen_ids.make_mark)
             for row in rows:
                 if row.position >= start:
                     yield row
@@ -128,20 +128,23 @@ class Gemini:
                     yield _rest(row, start)
 
 
-def _is_told(raw: bytes, value: JsonObject | Noise | Unreadable, seen: SeenIds) -> bool:
-    """Whether a line means the same whatever stands in rows before `seen.begin`: no copies, and no id of those rows."""
+def _is_told(raw: bytes, value: JsonObject | Noise | Unreadable, seen_ids: SeenIds) -> bool:
+    """Whether a line means the same whatever stands in rows before `seen_ids.begin`.
+
+    It has no copies, and no id of those rows.
+    """
     if not isinstance(value, dict):
         return True
-    return not _elements(raw, value) and not (_is_message(value) and seen.may_be_earlier(ids_in(value)))
+    return not _elements(raw, value) and not (_is_message(value) and seen_ids.may_be_earlier(ids_in(value)))
 
 
 def _read_history(stream: BinaryIO, end: int) -> ConversationHistory:
     """Return what all rows before byte `end` say; the stream stays where it is."""
-    history, here = ConversationHistory(), stream.tell()
+    history, position_before = ConversationHistory(), stream.tell()
     for position, raw in lines_before(stream, end, None):
         _replay(position, raw, parse_line(raw), history)
         history.take_ids()
-    stream.seek(here)
+    stream.seek(position_before)
     return history
 
 

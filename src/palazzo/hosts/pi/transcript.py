@@ -202,10 +202,10 @@ def _link_at(stream: BinaryIO, start: int, position: int) -> tuple[str, str] | N
 
 def _read_tree(stream: BinaryIO, end: int) -> _Tree:
     """Return the tree of the entries before byte `end`; the stream stays where it is."""
-    tree, here = _Tree(), stream.tell()
+    tree, position_before = _Tree(), stream.tell()
     for position, raw in lines_before(stream, end, None):
         tree.place(_link(raw), position)
-    stream.seek(here)
+    stream.seek(position_before)
     return tree
 
 
